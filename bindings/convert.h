@@ -1,0 +1,118 @@
+// Between Python objects and the core's types: arrays, scalars, dtypes, shapes, devices.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <structmember.h>
+
+#include <optional>
+
+#include "../core/array.h"
+#include "../core/elementwise.h"
+
+namespace nb = nanobind;
+
+namespace slipstream::python {
+
+// ---- arrays
+
+// The instance of ndarray: the handle lies in the object, so that a result costs one allocation.
+struct ArrayHead {
+  PyObject_HEAD
+  PyObject* weakrefs;
+};
+struct ArrayObject : ArrayHead {
+  Array array;
+};
+
+extern PyTypeObject* ndarray_type;
+
+inline bool is_ndarray(PyObject* o) { return Py_TYPE(o) == ndarray_type || PyType_IsSubtype(Py_TYPE(o), ndarray_type); }
+inline Array& as_array(PyObject* o) { return reinterpret_cast<ArrayObject*>(o)->array; }
+PyObject* wrap(Array&& array);  // a new reference; throws where there is no memory
+
+// What an operand is, found by the cheapest test first.
+enum class Given : uint8_t { array, boolean, integer, real, complex, numpy, sequence, unknown };
+Given classify(PyObject* o);
+inline bool is_scalar(Given c) { return c >= Given::boolean && c <= Given::complex; }
+
+Scalar to_scalar(PyObject* o, Given c);
+Scalar to_scalar(PyObject* o);  // raises TypeError for what is no Python or NumPy scalar
+// An argument of a row. NumPy's values become arrays on `device`, with their own dtype; Python's scalars stay weak.
+// `row` and `beside` (another argument) say what an integer beyond 64 bits can mean.
+Arg to_arg(PyObject* o, Given c, Device device, Row row, const Array* beside);
+
+// Any array-like. Python's numbers take the default dtypes of creation; what has a dtype keeps it.
+Array to_array(PyObject* o, std::optional<Device> device = {}, std::optional<DType> dtype = {});
+inline Array to_array(nb::handle o) { return to_array(o.ptr()); }
+// The value of an assignment: as to_array, but with NumPy's own dtypes, so that nothing is lost on the way.
+Arg to_value(PyObject* o, Device device);
+Array from_numpy(PyObject* array, Device device);
+// The device of the first array among the arguments, or the current one.
+Device device_of(PyObject* const* args, Py_ssize_t n);
+
+// ---- dtypes
+
+PyObject* dtype_object(DType t);  // borrowed
+DType to_dtype(PyObject* o);
+std::optional<DType> to_dtype_or_none(nb::handle o);
+DType default_dtype(Kind kind);
+bool numpy_defaults();
+void set_numpy_defaults(bool on);
+
+// ---- shapes, devices
+
+Dims to_dims(PyObject* o);  // an int or a sequence of ints
+nb::tuple to_tuple(const Dims& dims);
+std::vector<int64_t> to_axes(nb::handle o);  // an int or a sequence of ints
+
+// A device as Python names it: one of a kind that this machine lacks can be named too, but not used.
+struct DeviceName {
+  std::string kind;
+  int id = 0;
+  bool operator==(const DeviceName&) const = default;
+};
+nb::object device_object(Device device);
+Device current_device();         // of the innermost `with device:`
+Device to_device(nb::handle o);  // a Device, or what slipstream.device.resolve takes; None: the current one
+void bind_device(nb::module_& m);
+
+// ---- numpy
+
+struct NumPy {
+  nb::object module, ndarray, generic, empty, asarray, array, dtype;
+  PyTypeObject* ndarray_type;
+  PyTypeObject* generic_type;
+};
+const NumPy& numpy();
+nb::object empty_numpy(const Shape& shape, DType dtype, void** data);  // uninitialised, with the address of its memory
+
+// A function of the package that the bindings call; imported on first use and kept for good.
+PyObject* package_function(const char* module, const char* name);
+
+void init_convert();
+
+}  // namespace slipstream::python
+
+namespace nanobind::detail {
+
+// Arrays are strict here: functions that take array-likes take objects and call to_array, whose errors say more.
+template <>
+struct type_caster<slipstream::Array> {
+  NB_TYPE_CASTER(slipstream::Array, const_name("ndarray"))
+  bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
+    if (!slipstream::python::is_ndarray(src.ptr())) return false;
+    value = slipstream::python::as_array(src.ptr());
+    return true;
+  }
+  static handle from_cpp(const slipstream::Array& a, rv_policy, cleanup_list*) {
+    return slipstream::python::wrap(slipstream::Array(a));
+  }
+  static handle from_cpp(slipstream::Array&& a, rv_policy, cleanup_list*) {
+    return slipstream::python::wrap(std::move(a));
+  }
+};
+
+}  // namespace nanobind::detail

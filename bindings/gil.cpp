@@ -1,0 +1,90 @@
+// The GIL: lent to workers, given up while waiting, and never asked for once the interpreter is going away.
+
+#include <cxxabi.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "errors.h"
+
+namespace slipstream::python {
+
+namespace {
+
+std::atomic<bool> python_gone{false};
+
+bool finalizing() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing();
+#else
+  return _Py_IsFinalizing();
+#endif
+}
+
+bool may_use_python() { return !python_gone.load(std::memory_order_acquire) && Py_IsInitialized() && !finalizing(); }
+
+// Objects dropped without the GIL, linked in a list that the main thread empties.
+struct Dropped {
+  PyObject* object;
+  Dropped* next;
+};
+std::atomic<Dropped*> dropped{nullptr};
+
+int release_dropped(void*) {
+  Dropped* at = dropped.exchange(nullptr);
+  while (at) {
+    Dropped* next = at->next;
+    Py_DECREF(at->object);
+    delete at;
+    at = next;
+  }
+  return 0;
+}
+
+void drop(PyObject* object) {
+  if (!may_use_python()) return;
+  if (PyGILState_Check()) {
+    Py_DECREF(object);
+    return;
+  }
+  auto* node = new Dropped{object, dropped.load()};
+  while (!dropped.compare_exchange_weak(node->next, node)) {
+  }
+  if (!node->next) Py_AddPendingCall(&release_dropped, nullptr);  // full: the next holder of the GIL does it
+}
+
+}  // namespace
+
+void thread_ended() {
+  for (;;) pause();
+}
+
+void forbid_python() { python_gone.store(true, std::memory_order_release); }
+
+Gil::Gil() {
+  if (!PyGILState_Check() && !may_use_python()) thread_ended();
+  try {
+    state_ = PyGILState_Ensure();
+  } catch (abi::__forced_unwind&) {
+    thread_ended();
+  }
+  if (dropped.load(std::memory_order_relaxed)) release_dropped(nullptr);
+}
+
+void* release_gil() { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; }
+
+void retake_gil(void* state) {
+  if (!state) return;
+  try {
+    PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+  } catch (abi::__forced_unwind&) {
+    thread_ended();
+  }
+}
+
+NoGil::NoGil() : state_(release_gil()) {}
+NoGil::~NoGil() { retake_gil(state_); }
+
+Shared share(nb::handle object) { return Shared(nb::borrow(object).release().ptr(), &drop); }
+
+}  // namespace slipstream::python

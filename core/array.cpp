@@ -1,0 +1,65 @@
+// Storage and arrays: where memory comes from and when it goes back.
+#include "array.h"
+
+#include <ostream>
+
+#include "engine/allocator.h"
+#include "engine/device.h"
+#include "engine/task.h"
+
+namespace slipstream {
+
+std::ostream& operator<<(std::ostream& out, Device device) {
+  return out << engine::kind_name(device) << '(' << device.id << ')';
+}
+
+Storage::Storage(Device device, size_t nbytes) : device(device), nbytes(nbytes) {}
+
+Storage::Storage(Device device, size_t nbytes, void* data, std::function<void()> release)
+    : device(device), nbytes(nbytes), data_(static_cast<char*>(data)), release_borrowed_(std::move(release)) {}
+
+Storage::~Storage() {
+  if (owned_) engine::deallocate(device, data_, nbytes);
+  if (release_borrowed_) release_borrowed_();
+  delete use;
+  delete failure_.load(std::memory_order_relaxed);
+}
+
+void Storage::allocate() {
+  if (data_) return;
+  data_ = static_cast<char*>(engine::allocate(device, nbytes));
+  owned_ = true;
+}
+
+bool Storage::take_over(Storage& dying) {
+  if (data_ || !dying.owned_ || dying.nbytes != nbytes || !(dying.device == device)) return false;
+  data_ = dying.data_;  // the dying storage keeps the pointer: its last reader is about to run
+  owned_ = true;
+  dying.owned_ = false;
+  return true;
+}
+
+void Storage::set_failure(const FailurePtr& failure) {
+  auto* box = new FailurePtr(failure);
+  const FailurePtr* none = nullptr;
+  if (!failure_.compare_exchange_strong(none, box, std::memory_order_acq_rel)) delete box;
+}
+
+bool View::contiguous() const {
+  auto step = static_cast<int64_t>(itemsize(dtype));
+  for (int i = ndim() - 1; i >= 0; i--) {
+    if (shape[i] == 0) return true;
+    if (shape[i] != 1 && strides[i] != step) return false;
+    step *= shape[i];
+  }
+  return true;
+}
+
+Array::Array(const Shape& shape, DType dtype, Device device) {
+  this->dtype = dtype;
+  this->shape = shape;
+  strides = row_major(shape, itemsize(dtype));
+  storage_ = new Storage(device, nbytes());
+}
+
+}  // namespace slipstream

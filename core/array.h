@@ -1,0 +1,157 @@
+// Storage, the view an array takes of it, and the two ways of holding one: Array (a handle: somebody may still read
+// it) and Operand (a recorded call needs it, but nobody else might).
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <string>
+
+#include "dtype.h"
+#include "memory.h"
+#include "shape.h"
+
+namespace slipstream {
+
+// Where an array lives. Kinds are registered by backends (engine/device.h); "cpu" is always there.
+struct Device {
+  uint8_t kind = 0;
+  uint16_t id = 0;
+  bool operator==(const Device&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, Device device);  // cpu(0)
+
+namespace engine {
+struct StorageUse;  // what the planner remembers of a storage; see engine/task.h
+}
+
+// A block of bytes of one device. Memory comes when the first operation that writes it runs, and goes back when the
+// last handle and the last recorded use are gone.
+class Storage {
+ public:
+  // Memory comes later, from the device.
+  Storage(Device device, size_t nbytes);
+  // Memory is borrowed or was filled by the front end; `release` is called when it is no longer used.
+  Storage(Device device, size_t nbytes, void* data, std::function<void()> release);
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  const Device device;
+  const size_t nbytes;
+
+  char* data() const { return data_; }
+  void allocate();                     // called by the engine before the first write; may raise Error(memory)
+  bool take_over(Storage& dying);      // use the dying storage's buffer; false if it does not fit
+
+  // Handles: Arrays that can still be read or recorded from. 0: nobody can name this storage any more.
+  void add_handle() { handles_.fetch_add(1, std::memory_order_relaxed); }
+  void drop_handle() {
+    if (handles_.fetch_sub(1, std::memory_order_acq_rel) == 1) release();
+  }
+  bool has_handles() const { return handles_.load(std::memory_order_acquire) != 0; }
+
+  // References: one for all handles together, one for each Operand.
+  void retain() { refs_.fetch_add(1, std::memory_order_relaxed); }
+  void release() {
+    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+  uint32_t refs() const { return refs_.load(std::memory_order_acquire); }
+
+  // Owned by the engine.
+  std::atomic<uint32_t> pending_writes{0};  // recorded and not finished; 0 means ready
+  std::atomic<uint32_t> generation{0};      // of the engine that last wrote it (a forked child has a new one)
+  FailurePtr failure() const {              // set before pending_writes falls; stays for good
+    const FailurePtr* box = failure_.load(std::memory_order_acquire);
+    return box ? *box : nullptr;
+  }
+  bool failed() const { return failure_.load(std::memory_order_acquire) != nullptr; }
+  void set_failure(const FailurePtr& failure);
+  engine::StorageUse* use = nullptr;        // who writes and reads it; guarded by the planner's lock
+
+ private:
+  ~Storage();
+  std::atomic<const FailurePtr*> failure_{nullptr};
+  std::atomic<uint32_t> refs_{1};
+  std::atomic<uint32_t> handles_{1};
+  char* data_ = nullptr;
+  bool owned_ = false;  // memory comes from the device's allocator and goes back there
+  std::function<void()> release_borrowed_;
+};
+
+// How an array reads its storage.
+struct View {
+  DType dtype = DType::f32;
+  int64_t offset = 0;  // bytes from the start of the storage
+  Shape shape;
+  Strides strides;     // bytes, any sign, 0 where an element repeats
+
+  int ndim() const { return shape.size(); }
+  int64_t size() const { return count(shape); }
+  size_t nbytes() const { return static_cast<size_t>(size()) * itemsize(dtype); }
+  bool contiguous() const;  // row-major without gaps
+};
+
+class Array : public View {
+ public:
+  Array() = default;
+  // A new array whose storage has no memory yet; some recorded operation will write it.
+  Array(const Shape& shape, DType dtype, Device device);
+  // Takes over one handle of the storage.
+  Array(Storage* storage, View view) : View(std::move(view)), storage_(storage) {}
+  Array(const Array& o) : View(o), storage_(o.storage_) {
+    if (storage_) storage_->add_handle();
+  }
+  Array(Array&& o) noexcept : View(std::move(o)), storage_(std::exchange(o.storage_, nullptr)) {}
+  Array& operator=(Array o) noexcept {
+    static_cast<View&>(*this) = std::move(static_cast<View&>(o));
+    std::swap(storage_, o.storage_);
+    return *this;
+  }
+  ~Array() {
+    if (storage_) storage_->drop_handle();
+  }
+
+  explicit operator bool() const { return storage_ != nullptr; }
+  Storage* storage() const { return storage_; }
+  Device device() const { return storage_->device; }
+  // Another array over the same storage.
+  Array view(View v) const {
+    storage_->add_handle();
+    return Array(storage_, std::move(v));
+  }
+  Array broadcast_to(const Shape& target) const {  // the caller has checked that it fits
+    return view({dtype, offset, target, broadcast_strides(shape, strides, target)});
+  }
+
+ private:
+  Storage* storage_ = nullptr;
+};
+
+// An argument of a recorded call. Without storage it stands for one of the call's scalars.
+class Operand : public View {
+ public:
+  Operand() = default;
+  explicit Operand(const Array& a) : View(a), storage_(a.storage()) { storage_->retain(); }
+  Operand(const Array& a, View v) : View(std::move(v)), storage_(a.storage()) { storage_->retain(); }
+  Operand(const Operand& o) : View(o), storage_(o.storage_) {
+    if (storage_) storage_->retain();
+  }
+  Operand(Operand&& o) noexcept : View(std::move(o)), storage_(std::exchange(o.storage_, nullptr)) {}
+  Operand& operator=(Operand o) noexcept {
+    static_cast<View&>(*this) = std::move(static_cast<View&>(o));
+    std::swap(storage_, o.storage_);
+    return *this;
+  }
+  ~Operand() {
+    if (storage_) storage_->release();
+  }
+  bool is_scalar() const { return storage_ == nullptr; }
+  Storage* storage() const { return storage_; }
+  char* data() const { return storage_->data() + offset; }  // only while the call runs
+
+ private:
+  Storage* storage_ = nullptr;
+};
+
+}  // namespace slipstream

@@ -1,0 +1,36 @@
+// The vector loops of one instruction set, and the choice among them at run time.
+#pragma once
+
+#include "../dtype.h"
+#include "../rows.h"
+
+namespace slipstream::cpu {
+
+// out[i] = row(in[0][i], ...) for n dense elements. An input may be the output itself, but not overlap it otherwise.
+using MapLoop = void (*)(void* out, const void* const* in, int64_t n);
+
+// The pieces of a reduction's fixed tree.
+struct ReduceLoops {
+  // out[j] = the reduction of x[j * n .. (j + 1) * n), for j < rows, over a fixed number of lanes.
+  void (*leaves)(void* out, const void* x, int64_t n, int64_t rows) = nullptr;
+  // out[k] = x[k] op x[stride + k] op ... (rows of them), for k < width.
+  void (*fold)(void* out, const void* x, int64_t stride, int64_t rows, int64_t width) = nullptr;
+  // into[k] = into[k] op x[k].
+  void (*combine)(void* into, const void* x, int64_t width) = nullptr;
+};
+
+struct Loops {
+  MapLoop map[kRowCount][kDTypeCount] = {};      // by row and type of the arguments
+  MapLoop cast[kDTypeCount][kDTypeCount] = {};   // by source and target; pairs without a loop go through another type
+  ReduceLoops reduce[kRowCount][kDTypeCount] = {};
+  // to[r * columns + c] = from[r * row_step + c * column_step] (steps in bytes, row_step small), by log2 of the size.
+  void (*transpose[5])(void* to, const char* from, int64_t rows, int64_t columns, int64_t row_step, int64_t column_step) = {};
+};
+
+// The loops in use: the best that the processor can run, unless one was chosen.
+const Loops& loops();
+// "v2", "v3", "v4" (x86-64 levels) or "base"; raises if the processor cannot run it. Before the first call that computes.
+void choose_isa(const char* name);
+const char* isa();
+
+}  // namespace slipstream::cpu

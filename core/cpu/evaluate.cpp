@@ -1,0 +1,402 @@
+// Evaluation of programs block by block.
+#include "evaluate.h"
+
+#include <bit>
+#include <cstdlib>
+
+namespace slipstream::cpu {
+
+namespace {
+
+struct Wide {
+  uint64_t a, b;
+};
+
+template <class F>
+decltype(auto) with_size(int size, F&& f) {
+  switch (size) {
+    case 1: return f(uint8_t{});
+    case 2: return f(uint16_t{});
+    case 4: return f(uint32_t{});
+    case 8: return f(uint64_t{});
+    default: return f(Wide{});
+  }
+}
+
+size_t padded(size_t bytes) { return (bytes + 127) & ~size_t{63}; }
+
+// Visits elements [at index, n of them) as runs along the innermost axis: run(address, length).
+template <class Run>
+void walk(const Space& space, const int64_t* strides, char* base, const int64_t* start, int64_t n, Run run) {
+  int last = space.ndim() - 1;
+  const int64_t* dims = space.dims();
+  int64_t index[kMaxDims];
+  char* at = base;
+  for (int i = 0; i <= last; i++) {
+    index[i] = start[i];
+    at += start[i] * strides[i];
+  }
+  for (;;) {
+    int64_t length = std::min(n, dims[last] - index[last]);
+    run(at, length);
+    n -= length;
+    if (n == 0) return;
+    at -= index[last] * strides[last];
+    index[last] = 0;
+    for (int i = last - 1; i >= 0; i--) {
+      at += strides[i];
+      if (++index[i] < dims[i]) break;
+      at -= dims[i] * strides[i];
+      index[i] = 0;
+    }
+  }
+}
+
+}  // namespace
+
+char* thread_scratch(size_t nbytes) {
+  struct Arena {
+    char* memory = nullptr;
+    size_t size = 0;
+    ~Arena() { std::free(memory); }
+  };
+  thread_local Arena arena;
+  if (nbytes > arena.size) {
+    std::free(arena.memory);
+    arena.size = 0;
+    size_t size = std::bit_ceil(std::max(nbytes, size_t{1} << 16));
+    arena.memory = static_cast<char*>(std::aligned_alloc(4096, size));
+    if (!arena.memory) fail(ErrorKind::memory, "out of memory: ", size, " bytes of scratch space");
+    arena.size = size;
+  }
+  return arena.memory;
+}
+
+Place place(const Operand& operand) {
+  if (operand.is_scalar()) return {};
+  return {operand.data(), &operand.strides, operand.dtype, nullptr, operand.storage()->data()};
+}
+
+// ---- Space ----------------------------------------------------------------------------------------------------------
+
+Space::Space(const Shape& shape, std::span<Place> inputs, std::span<Place> outputs, bool sorted) {
+  int operands = static_cast<int>(inputs.size() + outputs.size());
+  for (int64_t d : shape) {
+    count_ *= d;
+    kept_ += d != 1;
+  }
+  ndim_ = kept_;
+  kept_ = std::max(kept_, 1);
+  for (int i = 0; i < (operands + 1) * kept_; i++) table_.push_back(0);
+  if (ndim_ == 0) row(0)[0] = 1;
+  auto strides_of = [&](int k) {
+    auto i = static_cast<size_t>(k);
+    return i < inputs.size() ? inputs[i].strides : outputs[i - inputs.size()].strides;
+  };
+  for (int axis = 0, to = 0; axis < shape.size(); axis++) {
+    if (shape[axis] == 1) continue;
+    row(0)[to] = shape[axis];
+    for (int k = 0; k < operands; k++)
+      if (const Strides* strides = strides_of(k)) row(k + 1)[to] = (*strides)[axis];
+    to++;
+  }
+  if (count_ == 0) ndim_ = 0;
+  if (ndim_ > 1 && sorted) sort_axes(static_cast<int>(inputs.size()), operands);
+  if (sorted && !outputs.empty()) {  // along an axis that is written backwards, go backwards
+    for (int axis = 0; axis < ndim_; axis++) {
+      if (row(static_cast<int>(inputs.size()) + 1)[axis] >= 0) continue;
+      for (int k = 0; k < operands; k++) {
+        Place& p = static_cast<size_t>(k) < inputs.size() ? inputs[static_cast<size_t>(k)] : outputs[static_cast<size_t>(k) - inputs.size()];
+        p.data += (row(0)[axis] - 1) * row(k + 1)[axis];
+        row(k + 1)[axis] = -row(k + 1)[axis];
+      }
+    }
+  }
+  if (ndim_ > 1) merge_axes(operands);
+  if (ndim_ == 0) ndim_ = 1;
+}
+
+void Space::sort_axes(int first_output, int operands) {
+  auto before = [&](int a, int b) {  // must axis b be inside axis a?
+    for (int k = first_output; k < operands; k++) {
+      int64_t x = std::abs(row(k + 1)[a]), y = std::abs(row(k + 1)[b]);
+      if (x != y) return x > y;
+    }
+    return true;
+  };
+  for (int i = 1; i < ndim_; i++)
+    for (int j = i; j > 0 && !before(j - 1, j); j--)
+      for (int k = 0; k <= operands; k++) std::swap(row(k)[j - 1], row(k)[j]);
+}
+
+void Space::merge_axes(int operands) {
+  int to = 0;
+  for (int axis = 1; axis < ndim_; axis++) {
+    bool fits = true;
+    for (int k = 1; k <= operands && fits; k++) fits = row(k)[to] == row(k)[axis] * row(0)[axis];
+    if (fits) {
+      row(0)[to] *= row(0)[axis];
+    } else {
+      row(0)[++to] = row(0)[axis];
+    }
+    for (int k = 1; k <= operands; k++) row(k)[to] = row(k)[axis];
+  }
+  ndim_ = to + 1;
+}
+
+// ---- Plan -----------------------------------------------------------------------------------------------------------
+
+Plan::Plan(const Program& program, const Shape& shape, std::span<Place> in, std::span<Place> out, bool sorted)
+    : program(program), space(shape, in, out, sorted) {
+  int operand = 0;
+  for (const Place& p : in) bind(p, operand++, false);
+  for (const Place& p : out) bind(p, operand++, true);
+  const Loops& table = cpu::loops();
+  for (const Instr& instr : program.code) {
+    auto type = static_cast<int>(instr.type);
+    loops.push_back(instr.row == Row::cast ? table.cast[type][static_cast<int>(instr.result)]
+                                           : table.map[static_cast<int>(instr.row)][type]);
+    cost += row_cost(instr.row, instr.type);
+  }
+  choose_bands(sorted);
+  find_direct();
+  lay_out(sorted ? 256 : 512);  // reductions fold 512 elements at once
+}
+
+void Plan::bind(const Place& p, int operand, bool is_output) {
+  auto size = static_cast<int64_t>(itemsize(p.type));
+  Bound bound{p, Mode::rows, static_cast<uint8_t>(size), space.strides(operand)};
+  bool flat = true, fixed = true;
+  int64_t step = size;
+  for (int i = space.ndim() - 1; i >= 0; i--) {
+    flat &= bound.strides[i] == step || space.dims()[i] == 1;
+    fixed &= bound.strides[i] == 0;
+    step *= space.dims()[i];
+  }
+  if (flat) bound.mode = Mode::flat;
+  if (!is_output && (fixed || p.scalar)) bound.mode = Mode::fixed;
+  needs_index |= bound.mode == Mode::rows;
+  (is_output ? outputs : inputs).push_back(bound);
+}
+
+// Operands that lie across the rows are read in bands of a cache line's width, otherwise each element costs a line.
+void Plan::choose_bands(bool sorted) {
+  int n = space.ndim();
+  if (n < 2 || space.count() < 4096) return;
+  int64_t columns = space.inner(), rows = space.dims()[n - 2];
+  if (columns < 16 || rows < 4) return;
+  for (Bound& in : inputs) {
+    if (in.mode != Mode::rows) continue;
+    int64_t across = in.strides[n - 1], along = in.strides[n - 2];
+    if (along == 0 || std::abs(along) >= std::abs(across) || std::abs(along) > 32) continue;
+    int64_t band = std::min<int64_t>(rows, std::max<int64_t>(16, 64 / in.size));
+    int64_t width = sorted ? std::min<int64_t>(columns, 512) : columns;
+    if (band * width * in.size > 512 * 1024) continue;
+    in.mode = Mode::staged;
+    has_staged = true;
+    band_rows = std::max(band_rows, band);
+    band_columns = width;
+  }
+}
+
+// An instruction may write its result in place, unless a later one still reads an input that lies there.
+void Plan::find_direct() {
+  size_t first = program.first_value();
+  for (size_t i = 0; i < program.code.size(); i++) direct.push_back(-1);
+  for (int o = 0; o < outputs.size(); o++) {
+    size_t reg = program.results[static_cast<size_t>(o)];
+    if (reg < first) continue;
+    size_t at = reg - first;
+    bool safe = direct[static_cast<int>(at)] < 0;
+    for (size_t later = at + 1; later < program.code.size() && safe; later++) {
+      const Instr& instr = program.code[later];
+      for (int a = 0; a < instr.arity; a++)
+        if (instr.args[a] < program.inputs.size() && inputs[instr.args[a]].place.buffer == outputs[o].place.buffer) safe = false;
+    }
+    for (uint16_t other : program.results)  // an input that is itself a result is stored last
+      if (other < program.inputs.size() && inputs[other].place.buffer == outputs[o].place.buffer) safe = false;
+    if (safe) direct[static_cast<int>(at)] = o;
+  }
+}
+
+void Plan::lay_out(int64_t least_block) {
+  size_t width = 0;
+  for (uint8_t size : program.slots) width += size;
+  for (const Bound& in : inputs) width += in.mode == Mode::flat ? 0 : in.size;
+  block = std::clamp<int64_t>(static_cast<int64_t>(24576 / std::max<size_t>(width, 1)) & ~int64_t{63}, least_block, 2048);
+  block = std::min(block, (space.count() + 63) & ~int64_t{63});
+  auto n = static_cast<size_t>(std::max<int64_t>(block, 64));
+  auto take = [&](size_t bytes) {
+    size_t at = scratch;
+    scratch += padded(bytes);
+    return at;
+  };
+  for (Bound& in : inputs) {
+    if (in.mode != Mode::flat) in.buffer = take(n * in.size);
+    if (in.mode == Mode::staged) in.stage = take(static_cast<size_t>(band_rows * band_columns) * in.size);
+  }
+  size_t constants = 0;
+  for (const Program::Constant& c : program.constants) constants += padded(n * itemsize(c.type));
+  for (uint8_t size : program.slots) slots.push_back(take(n * size));
+  scratch += constants;  // at the end
+}
+
+// ---- Evaluator ------------------------------------------------------------------------------------------------------
+
+Evaluator::Evaluator(const Plan& plan, int64_t elements, size_t extra)
+    : plan_(plan), scratch_(thread_scratch(plan.scratch + extra)) {
+  for (size_t i = 0; i < plan.program.registers(); i++) registers_.push_back(nullptr);
+  if (plan.has_staged)
+    for (int i = 0; i < plan.inputs.size(); i++) staged_.push_back(-1);
+  fill_constants(std::min(elements, plan.block));
+}
+
+namespace {
+
+void fill(char* to, const void* value, int size, int64_t n) {
+  with_size(size, [&](auto zero) {
+    using T = decltype(zero);
+    T v;
+    std::memcpy(&v, value, sizeof v);
+    std::fill_n(reinterpret_cast<T*>(to), n, v);
+  });
+}
+
+}  // namespace
+
+void Evaluator::fill_constants(int64_t n) {
+  int reg = 0;
+  for (const Plan::Bound& in : plan_.inputs) {
+    if (in.mode == Plan::Mode::fixed) {
+      alignas(16) char value[16];
+      if (in.place.scalar) in.place.scalar->store(in.place.type, value);
+      fill(scratch_ + in.buffer, in.place.scalar ? value : in.place.data, in.size, n);
+      registers_[reg] = scratch_ + in.buffer;
+    }
+    reg++;
+  }
+  char* at = scratch_ + plan_.scratch;
+  for (size_t i = plan_.program.constants.size(); i-- > 0;) {
+    const Program::Constant& c = plan_.program.constants[i];
+    alignas(16) char value[16];
+    c.value.store(c.type, value);
+    at -= padded(static_cast<size_t>(std::max<int64_t>(plan_.block, 64)) * itemsize(c.type));
+    fill(at, value, static_cast<int>(itemsize(c.type)), n);
+    registers_[reg + static_cast<int>(i)] = at;
+  }
+}
+
+void Evaluator::find_index(int64_t p) {
+  for (int i = plan_.space.ndim() - 1; i > 0; i--) {
+    int64_t d = plan_.space.dims()[i];
+    index_[i] = p % d;
+    p /= d;
+  }
+  index_[0] = p;
+}
+
+const char* Evaluator::address(const Plan::Bound& operand) const {
+  const char* at = operand.place.data;
+  for (int i = 0; i < plan_.space.ndim(); i++) at += index_[i] * operand.strides[i];
+  return at;
+}
+
+const void* Evaluator::load(const Plan::Bound& operand, int64_t p, int64_t n) {
+  if (operand.mode == Plan::Mode::flat) return operand.place.data + p * operand.size;
+  if (operand.mode == Plan::Mode::fixed) return scratch_ + operand.buffer;
+  if (operand.mode == Plan::Mode::staged) return load_staged(operand, p, n);
+  int last = plan_.space.ndim() - 1;
+  int64_t step = operand.strides[last];
+  if (step == operand.size && index_[last] + n <= plan_.space.inner()) return address(operand);
+  char* to = scratch_ + operand.buffer;
+  with_size(operand.size, [&](auto zero) {
+    using T = decltype(zero);
+    auto* out = reinterpret_cast<T*>(to);
+    walk(plan_.space, operand.strides, operand.place.data, index_, n, [&](const char* from, int64_t length) {
+      if (step == static_cast<int64_t>(sizeof(T))) {
+        std::memcpy(out, from, static_cast<size_t>(length) * sizeof(T));
+      } else {
+        for (int64_t i = 0; i < length; i++) out[i] = *reinterpret_cast<const T*>(from + i * step);
+      }
+      out += length;
+    });
+  });
+  return to;
+}
+
+// Rows [r, r + band_rows) of columns [c, c + band_columns) are transposed together and serve the blocks within.
+const void* Evaluator::load_staged(const Plan::Bound& operand, int64_t p, int64_t n) {
+  const Space& space = plan_.space;
+  int last = space.ndim() - 1;
+  int64_t columns = space.inner(), rows = space.dims()[last - 1];
+  char* band = scratch_ + operand.stage;
+  char* copy = scratch_ + operand.buffer;
+  for (int64_t done = 0; done < n;) {
+    int64_t at = p + done, c = at % columns, row = at / columns, r = row % rows;
+    int64_t r0 = r - r % plan_.band_rows, c0 = c - c % plan_.band_columns;
+    int64_t height = std::min(plan_.band_rows, rows - r0), width = std::min(plan_.band_columns, columns - c0);
+    int64_t origin = (row - r + r0) * columns + c0;
+    auto& held = staged_[static_cast<int>(&operand - plan_.inputs.begin())];
+    if (held != origin) {
+      find_index(origin);
+      cpu::loops().transpose[std::countr_zero(static_cast<unsigned>(operand.size))](
+          band, address(operand), height, width, operand.strides[last - 1], operand.strides[last]);
+      held = origin;
+      find_index(p);
+    }
+    const char* from = band + ((r - r0) * width + (c - c0)) * operand.size;
+    int64_t here = width == columns ? (height - (r - r0)) * columns - c : width - (c - c0);
+    if (done == 0 && here >= n) return from;
+    int64_t m = std::min(here, n - done);
+    std::memcpy(copy + done * operand.size, from, static_cast<size_t>(m * operand.size));
+    done += m;
+  }
+  return copy;
+}
+
+void* Evaluator::store_address(const Plan::Bound& operand, int64_t p, int64_t n) const {
+  if (operand.mode == Plan::Mode::flat) return operand.place.data + p * operand.size;
+  int last = plan_.space.ndim() - 1;
+  if (operand.strides[last] == operand.size && index_[last] + n <= plan_.space.inner()) return const_cast<char*>(address(operand));
+  return nullptr;
+}
+
+void Evaluator::store(const Plan::Bound& operand, const void* from, int64_t p, int64_t n) {
+  if (void* to = store_address(operand, p, n)) {
+    if (to != from) std::memmove(to, from, static_cast<size_t>(n) * operand.size);
+    return;
+  }
+  int64_t step = operand.strides[plan_.space.ndim() - 1];
+  with_size(operand.size, [&](auto zero) {
+    using T = decltype(zero);
+    auto* in = static_cast<const T*>(from);
+    walk(plan_.space, operand.strides, operand.place.data, index_, n, [&](char* to, int64_t length) {
+      for (int64_t i = 0; i < length; i++) *reinterpret_cast<T*>(to + i * step) = in[i];
+      in += length;
+    });
+  });
+}
+
+void Evaluator::run(int64_t p, int64_t n) {
+  if (plan_.needs_index) find_index(p);
+  int reg = 0;
+  for (const Plan::Bound& in : plan_.inputs) {
+    if (in.mode != Plan::Mode::fixed) registers_[reg] = load(in, p, n);
+    reg++;
+  }
+  reg = plan_.program.first_value();
+  int at = 0;
+  for (const Instr& instr : plan_.program.code) {
+    void* to = nullptr;
+    if (plan_.direct[at] >= 0) to = store_address(plan_.outputs[plan_.direct[at]], p, n);
+    if (!to) to = scratch_ + plan_.slots[instr.slot];
+    const void* args[3];
+    for (int i = 0; i < instr.arity; i++) args[i] = registers_[instr.args[i]];
+    plan_.loops[at](to, args, n);
+    registers_[reg++] = to;
+    at++;
+  }
+  for (int i = 0; i < plan_.outputs.size(); i++) store(plan_.outputs[i], result(i), p, n);
+}
+
+}  // namespace slipstream::cpu

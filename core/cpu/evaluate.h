@@ -1,0 +1,113 @@
+// Evaluation of programs block by block: operands of any strides are brought into dense blocks, vector loops run over
+// them, results go out again. Elementwise kernels store every block; reductions fold it.
+#pragma once
+
+#include "../program.h"
+#include "dispatch.h"
+
+namespace slipstream::cpu {
+
+// An operand in memory, or a scalar.
+struct Place {
+  char* data = nullptr;
+  const Strides* strides = nullptr;
+  DType type = DType::f32;
+  const Scalar* scalar = nullptr;
+  const void* buffer = nullptr;  // start of its storage, to see which operands share one
+};
+Place place(const Operand& operand);
+
+// Dimensions without those of size 1, neighbours merged where every operand allows it; the last one is innermost.
+class Space {
+ public:
+  // `sorted`: order the axes by the strides of the first of `outputs`, so that it is written along memory.
+  Space(const Shape& shape, std::span<Place> inputs, std::span<Place> outputs, bool sorted);
+
+  int ndim() const { return ndim_; }
+  int64_t count() const { return count_; }
+  const int64_t* dims() const { return table_.begin(); }
+  const int64_t* strides(int operand) const { return table_.begin() + (operand + 1) * kept_; }
+  int64_t inner() const { return dims()[ndim_ - 1]; }
+
+ private:
+  int64_t* row(int i) { return table_.begin() + i * kept_; }
+  void sort_axes(int first_output, int operands);
+  void merge_axes(int operands);
+
+  int ndim_ = 0, kept_ = 0;
+  int64_t count_ = 1;
+  SmallVec<int64_t, 20> table_;  // dims, then the strides of each operand
+};
+
+// A program bound to memory. Made once per kernel, used by all its chunks.
+class Plan {
+ public:
+  Plan(const Program& program, const Shape& shape, std::span<Place> inputs, std::span<Place> outputs, bool sorted);
+  Plan(const Plan&) = delete;  // operands point into the space
+
+  enum class Mode : uint8_t {
+    flat,    // dense over the whole space: used in place
+    fixed,   // the same everywhere: repeated once into a block
+    rows,    // used in place where a block lies in one row and the row is dense, else gathered
+    staged,  // lies across the rows: transposed band by band
+  };
+  struct Bound {
+    Place place;
+    Mode mode;
+    uint8_t size;            // bytes of an element
+    const int64_t* strides;
+    size_t buffer = 0;       // scratch for a gathered block
+    size_t stage = 0;        // scratch for a transposed band
+  };
+
+  const Program& program;
+  Space space;
+  SmallVec<Bound, 4> inputs, outputs;
+  SmallVec<MapLoop, 4> loops;
+  SmallVec<int, 4> direct;   // by instruction: the output it may write at once, or -1
+  SmallVec<size_t, 4> slots; // scratch of each slot
+  int64_t block = 0;         // elements evaluated at once at most
+  bool has_staged = false, needs_index = false;
+  int64_t band_rows = 1, band_columns = 0;  // of staged operands
+  size_t scratch = 0;        // bytes
+  int cost = 1;              // of an element, in additions
+
+ private:
+  void bind(const Place& place, int operand, bool is_output);
+  void choose_bands(bool sorted);
+  void find_direct();
+  void lay_out(int64_t least_block);
+};
+
+class Evaluator {
+ public:
+  // `elements`: no more than these will be evaluated at once. `extra`: bytes of scratch for the caller.
+  Evaluator(const Plan& plan, int64_t elements, size_t extra = 0);
+
+  // Evaluates elements [p, p + n) of the space, n <= plan.block, and stores the outputs.
+  void run(int64_t p, int64_t n);
+  // The value of result i in the block evaluated last.
+  const void* result(int i) const { return registers_[plan_.program.results[static_cast<size_t>(i)]]; }
+  bool in_scratch(const void* p) const { return p >= scratch_ && p < scratch_ + plan_.scratch; }
+  char* extra() const { return scratch_ + plan_.scratch; }
+
+ private:
+  void fill_constants(int64_t n);
+  void find_index(int64_t p);
+  const char* address(const Plan::Bound& operand) const;
+  const void* load(const Plan::Bound& operand, int64_t p, int64_t n);
+  const void* load_staged(const Plan::Bound& operand, int64_t p, int64_t n);
+  void* store_address(const Plan::Bound& operand, int64_t p, int64_t n) const;
+  void store(const Plan::Bound& operand, const void* from, int64_t p, int64_t n);
+
+  const Plan& plan_;
+  char* scratch_;
+  SmallVec<const void*, 16> registers_;
+  int64_t index_[kMaxDims];
+  SmallVec<int64_t, 4> staged_;  // by input: where the band that it holds begins, -1 for none
+};
+
+// Scratch memory of the calling thread; the next call invalidates it.
+char* thread_scratch(size_t nbytes);
+
+}  // namespace slipstream::cpu

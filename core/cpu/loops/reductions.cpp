@@ -1,0 +1,104 @@
+// The inner loops of reductions: fixed trees, so that a result depends on the shape alone.
+#include "loops.h"
+
+namespace slipstream::SLIP_ISA {
+
+namespace {
+
+template <class F, class T>
+T both(T a, T b) {
+  return static_cast<T>(F::of(a, b));
+}
+
+// Lane j takes elements j, j + lanes, ...; then halves of the lanes are combined until one is left.
+template <class F, int lanes, class T>
+T lane_tree(const T* x, int64_t n) {
+  T acc[lanes];
+  for (int j = 0; j < lanes; j++) acc[j] = x[j];
+  int64_t i = lanes;
+  for (; i + lanes <= n; i += lanes)
+    for (int j = 0; j < lanes; j++) acc[j] = both<F, T>(acc[j], x[i + j]);
+  for (int j = 0; i + j < n; j++) acc[j] = both<F, T>(acc[j], x[i + j]);
+  for (int width = lanes / 2; width > 0; width /= 2)
+    for (int j = 0; j < width; j++) acc[j] = both<F, T>(acc[j], acc[j + width]);
+  return acc[0];
+}
+
+template <class F, class T>
+T sequence(const T* x, int64_t n) {
+  T acc = x[0];
+  for (int64_t i = 1; i < n; i++) acc = both<F, T>(acc, x[i]);
+  return acc;
+}
+
+template <class F, class T>
+void leaves(void* out, const void* in, int64_t n, int64_t rows) {
+  auto* to = static_cast<T*>(out);
+  auto* x = static_cast<const T*>(in);
+  constexpr int lanes = sizeof(T) >= 16 ? 16 : (sizeof(T) == 1 ? 64 : 32);
+  if (n >= lanes) {
+    for (int64_t j = 0; j < rows; j++) to[j] = lane_tree<F, lanes, T>(x + j * n, n);
+  } else if (n >= 8) {
+    for (int64_t j = 0; j < rows; j++) to[j] = lane_tree<F, 8, T>(x + j * n, n);
+  } else {
+    for (int64_t j = 0; j < rows; j++) to[j] = sequence<F, T>(x + j * n, n);
+  }
+}
+
+template <class F, class T>
+void fold(void* out, const void* in, int64_t stride, int64_t rows, int64_t width) {
+  auto* to = static_cast<T*>(out);
+  auto* x = static_cast<const T*>(in);
+  if (rows == 8) {  // a whole group in registers
+#pragma GCC ivdep
+    for (int64_t k = 0; k < width; k++) {
+      T a = x[k];
+      for (int r = 1; r < 8; r++) a = both<F, T>(a, x[r * stride + k]);
+      to[k] = a;
+    }
+    return;
+  }
+  for (int64_t k = 0; k < width; k++) to[k] = x[k];
+  for (int64_t r = 1; r < rows; r++) {
+#pragma GCC ivdep
+    for (int64_t k = 0; k < width; k++) to[k] = both<F, T>(to[k], x[r * stride + k]);
+  }
+}
+
+template <class F, class T>
+void combine(void* into, const void* in, int64_t width) {
+  auto* to = static_cast<T*>(into);
+  auto* x = static_cast<const T*>(in);
+#pragma GCC ivdep
+  for (int64_t k = 0; k < width; k++) to[k] = both<F, T>(to[k], x[k]);
+}
+
+// Sums of integers are taken in 64 bits (they wrap alike), so no narrower loops are needed for them.
+constexpr bool reduces(Rule rule, DType t) {
+  if (!computes(rule, t) || is_half(t)) return false;
+  return rule != Rule::SUM || itemsize(t) >= 4;
+}
+
+template <class F, Rule rule, DType D>
+void fill_type(cpu::ReduceLoops* row) {
+  if constexpr (reduces(rule, D)) {
+    using T = loop_t<D>;
+    row[static_cast<int>(D)] = {&leaves<F, T>, &fold<F, T>, &combine<F, T>};
+  }
+}
+template <class F, Rule rule, DType... D>
+void fill_types(cpu::ReduceLoops* row) {
+  (fill_type<F, rule, D>(row), ...);
+}
+
+}  // namespace
+
+void fill_reductions(Loops& loops) {
+  using enum DType;
+#define REDUCE(name, RULE, identity, row, ...) \
+  fill_types<value_##row, Rule::RULE, b1, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, c64, c128>( \
+      loops.reduce[static_cast<int>(Row::name)]);
+#include "../../ops.def"
+}
+
+}  // namespace slipstream::SLIP_ISA

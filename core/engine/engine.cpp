@@ -1,0 +1,395 @@
+// The functions of engine.h, and the runtime behind them.
+#include "engine.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "execute.h"
+#include "runtime.h"
+
+namespace slipstream::engine {
+
+namespace {
+
+std::atomic<Runtime*> the_runtime{nullptr};
+
+constexpr int64_t kHeavyBytes = 256 << 10;  // a call on so much is worth waking a sleeping worker at once
+
+bool is_heavy(const Record& call) { return call.flight_bytes >= kHeavyBytes || (call.op->flags & (kHost | kLong)); }
+
+// The failure of an array that was being computed when the process forked.
+FailurePtr forked_failure() {
+  auto failure = std::make_shared<Failure>();
+  failure->op = "fork";
+  failure->message = "this array was still being computed when the process forked; its value is in the parent only";
+  failure->observed = true;
+  return failure;
+}
+
+void raise_to(std::atomic<int64_t>& peak, int64_t value) {
+  int64_t seen = peak.load(std::memory_order_relaxed);
+  while (seen < value && !peak.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+
+void raise_failure(const Storage& storage) {
+  if (FailurePtr failure = storage.failure()) {
+    failure->observed = true;
+    throw FailedResult(failure);
+  }
+}
+
+void trace_wait(Runtime& runtime, const char* what, int64_t start, SourceId source) {
+  Event event{};
+  event.type = Event::wait;
+  event.lane = current_lane();
+  event.name = what;
+  event.source = source;
+  event.recorded_ns = event.ready_ns = event.start_ns = start;
+  event.end_ns = now_ns();
+  runtime.tracer.add(std::move(event));
+}
+
+SourceId current_source(const Runtime& runtime) { return runtime.front_end.source ? runtime.front_end.source() : 0; }
+
+// Runs a call inside record(). Other threads of the front end wait for their turn without keeping it from running.
+void run_now(Runtime& runtime, Record& call) {
+  std::unique_lock turn(runtime.sync_mutex, std::try_to_lock);
+  if (!turn) {
+    Runtime::Blocking blocking(runtime);
+    turn.lock();
+  }
+  int64_t start = runtime.tracer.on() ? now_ns() : 0;
+  Event event{};
+  if (start) {
+    event.type = Event::run;
+    event.name = call.op->name;
+    event.shapes = describe_shapes(call);
+    event.source = call.source;
+    event.sequence = call.sequence;
+    event.recorded_ns = event.ready_ns = event.start_ns = start;
+    event.chunks = 1;
+  }
+  event.failed = run_whole(runtime, call);
+  if (start) {
+    event.lane = current_lane();
+    event.end_ns = now_ns();
+    runtime.tracer.add(std::move(event));
+  }
+}
+
+// A forked or sync-engine array is ready or being computed by another thread of the front end right now.
+void wait_for_turn(Runtime& runtime) {
+  Runtime::Blocking blocking(runtime);
+  std::lock_guard turn(runtime.sync_mutex);
+}
+
+}  // namespace
+
+int64_t now_ns() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
+}
+
+// ---- runtime -------------------------------------------------------------------------------------------------------
+
+SharedLimits::SharedLimits() {
+  Limits limits;
+  int64_t memory = machine_memory();
+  limits.bytes = std::clamp<int64_t>(memory / 8, 256 << 20, 4LL << 30);
+  limits.memory = memory - memory / 10;
+  limits.cache = memory / 4;
+  store(limits);
+}
+
+Runtime& Runtime::get() {
+  Runtime* runtime = the_runtime.load(std::memory_order_acquire);
+  if (runtime) return *runtime;
+  static std::mutex making;
+  std::lock_guard hold(making);
+  if (!the_runtime) the_runtime = new Runtime();
+  return *the_runtime;
+}
+
+Runtime::Runtime() {
+  static std::once_flag once;
+  std::call_once(once, [] { pthread_atfork(fork_prepare, fork_parent, fork_child); });
+}
+
+// The planner must not be in the middle of a storage's list of users when the process is copied.
+void Runtime::fork_prepare() { get().planner.mutex.lock(); }
+void Runtime::fork_parent() { get().planner.mutex.unlock(); }
+
+// The child has none of the threads: it gets a new runtime with the same settings. The old one is left as it is.
+void Runtime::fork_child() {
+  Runtime& old = get();
+  auto* fresh = new Runtime();
+  fresh->kind = old.kind.load();
+  fresh->front_end = old.front_end;
+  fresh->limits.store(old.limits.load());
+  fresh->allocator.inherit(old.allocator);
+  fresh->planner.inherit(old.planner);
+  fresh->pool.inherit(old.pool);
+  fresh->stream.inherit(old.stream);
+  fresh->generation = old.generation + 1;
+  the_runtime.store(fresh, std::memory_order_release);
+}
+
+void Runtime::adopt(Storage& storage) {
+  uint32_t seen = storage.generation.load(std::memory_order_relaxed);
+  if (seen == generation || seen == 0) return;
+  if (storage.pending_writes.exchange(0) > 0) storage.set_failure(forked_failure());
+  storage.generation.store(generation, std::memory_order_relaxed);
+}
+
+void Runtime::admit(Record& call) {
+  if (!call.in_place)
+    for (const Operand& output : call.outputs) call.flight_bytes += static_cast<int64_t>(output.storage()->nbytes);
+  int64_t ops = counters.ops.load(std::memory_order_relaxed);
+  // A host call that records more must not wait for itself to end.
+  if (ops > 0 && !Pool::inside_task() &&
+      (ops >= limits.ops() || counters.bytes.load(std::memory_order_relaxed) + call.flight_bytes > limits.bytes()))
+    stall(call.flight_bytes);
+  raise_to(counters.peak_ops, counters.ops.fetch_add(1, std::memory_order_relaxed) + 1);
+  raise_to(counters.peak_bytes,
+           counters.bytes.fetch_add(call.flight_bytes, std::memory_order_relaxed) + call.flight_bytes);
+  counters.recorded.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Runtime::retire(const Record& call) {
+  counters.ops.fetch_sub(call.calls, std::memory_order_relaxed);
+  counters.bytes.fetch_sub(call.flight_bytes, std::memory_order_relaxed);
+}
+
+// The stream is full: help until there is room again, with some to spare so that not every call stalls.
+void Runtime::stall(int64_t bytes) {
+  int64_t start = now_ns();
+  counters.stalls.fetch_add(1, std::memory_order_relaxed);
+  struct Stopwatch {
+    Runtime& runtime;
+    int64_t start;
+    ~Stopwatch() {
+      runtime.counters.stalled_ns.fetch_add(now_ns() - start, std::memory_order_relaxed);
+      if (runtime.tracer.on()) trace_wait(runtime, "stream is full", start, 0);
+    }
+  } stopwatch{*this, start};
+  Blocking blocking(*this);
+  while (counters.ops.load() > limits.ops() - limits.ops() / 8 ||
+         (counters.ops.load() > 0 && counters.bytes.load() + bytes > limits.bytes())) {
+    pool.start();
+    pool.plan();
+    Ref<Task> oldest = planner.oldest_unfinished();
+    if (!oldest) break;
+    pool.help_until_done({oldest});
+  }
+}
+
+// ---- stream and failures -------------------------------------------------------------------------------------------
+
+uint64_t Stream::append(Record&& call) {
+  std::lock_guard hold(lock_);
+  uint64_t number = sequence_.load(std::memory_order_relaxed) + 1;
+  call.sequence = number;
+  calls_.push_back(std::move(call));
+  sequence_.store(number, std::memory_order_relaxed);
+  size_.store(calls_.size(), std::memory_order_seq_cst);
+  return number;
+}
+
+void Stream::take(std::vector<Record>& into) {
+  std::lock_guard hold(lock_);
+  into.swap(calls_);
+  size_.store(0, std::memory_order_relaxed);
+}
+
+void Failures::add(FailurePtr failure) {
+  std::lock_guard hold(mutex_);
+  std::erase_if(list_, [](const FailurePtr& f) { return f->observed.load(); });
+  list_.push_back(std::move(failure));
+}
+
+std::vector<FailurePtr> Failures::take() {
+  std::lock_guard hold(mutex_);
+  std::vector<FailurePtr> unseen;
+  for (FailurePtr& failure : list_)
+    if (!failure->observed.exchange(true)) unseen.push_back(std::move(failure));
+  list_.clear();
+  return unseen;
+}
+
+// ---- record --------------------------------------------------------------------------------------------------------
+
+void record(Record&& call) {
+  Runtime& runtime = Runtime::get();
+  call.source = current_source(runtime);
+  call.recorded_in = Pool::running_call();
+  for (Operand& input : call.inputs)
+    if (!input.is_scalar()) runtime.adopt(*input.storage());
+  for (Operand& output : call.outputs) runtime.adopt(*output.storage());
+  runtime.admit(call);
+  for (Operand& output : call.outputs) {
+    output.storage()->generation.store(runtime.generation, std::memory_order_relaxed);
+    output.storage()->pending_writes.fetch_add(1, std::memory_order_relaxed);
+  }
+  Event event{};
+  bool tracing = runtime.tracer.on();
+  if (tracing) {
+    event.type = Event::record;
+    event.lane = current_lane();
+    event.name = call.op->name;
+    event.shapes = describe_shapes(call);
+    event.source = call.source;
+    event.start_ns = event.recorded_ns = call.recorded_ns = now_ns();
+  }
+  if (runtime.kind.load(std::memory_order_relaxed) == EngineKind::sync) {
+    call.sequence = runtime.stream.next_number();
+    event.sequence = call.sequence;
+    run_now(runtime, call);
+  } else {
+    bool heavy = is_heavy(call);
+    event.sequence = runtime.stream.append(std::move(call));
+    runtime.pool.notice(heavy);
+  }
+  if (tracing) {
+    event.end_ns = now_ns();
+    runtime.tracer.add(std::move(event));
+  }
+}
+
+// ---- wait ----------------------------------------------------------------------------------------------------------
+
+bool is_ready(const Array& array) {
+  Runtime::get().adopt(*array.storage());
+  return array.storage()->pending_writes.load(std::memory_order_acquire) == 0;
+}
+
+void wait(const Array& array) {
+  Runtime& runtime = Runtime::get();
+  Storage& storage = *array.storage();
+  while (!is_ready(array)) {
+    int64_t start = runtime.tracer.on() ? now_ns() : 0;
+    SourceId source = start ? current_source(runtime) : 0;
+    if (runtime.kind.load(std::memory_order_relaxed) == EngineKind::sync) {
+      wait_for_turn(runtime);
+    } else {
+      Runtime::Blocking blocking(runtime);
+      runtime.pool.plan();
+      if (Ref<Task> task = runtime.planner.last_writer(storage)) runtime.pool.help_until_done({task});
+    }
+    if (start) trace_wait(runtime, "wait_to_read", start, source);
+  }
+  raise_failure(storage);
+}
+
+uint64_t sequence() { return Runtime::get().stream.sequence(); }
+
+void wait_until(uint64_t up_to) {
+  Runtime& runtime = Runtime::get();
+  if (runtime.kind.load(std::memory_order_relaxed) == EngineKind::sync) return wait_for_turn(runtime);
+  int64_t start = runtime.tracer.on() ? now_ns() : 0;
+  SourceId source = start ? current_source(runtime) : 0;
+  Runtime::Blocking blocking(runtime);
+  runtime.pool.plan();
+  std::vector<Ref<Task>> tasks = runtime.planner.unfinished(up_to);
+  if (Pool::inside_task()) Pool::keep_waitable(tasks);
+  runtime.pool.help_until_done(std::move(tasks));
+  if (start) trace_wait(runtime, "waitall", start, source);
+}
+
+void wait_all() { wait_until(sequence()); }
+
+std::vector<FailurePtr> take_failures() { return Runtime::get().failures.take(); }
+
+void set_front_end(const FrontEnd& front_end) { Runtime::get().front_end = front_end; }
+
+// ---- settings ------------------------------------------------------------------------------------------------------
+
+EngineKind engine_kind() { return Runtime::get().kind; }
+
+void set_engine_kind(EngineKind kind) {
+  wait_all();
+  Runtime::get().kind = kind;
+}
+
+int workers() { return Runtime::get().pool.workers(); }
+
+void set_workers(int n) {
+  if (n < 1) fail(ErrorKind::value, "set_workers: at least 1 worker is needed, not ", n);
+  if (n > 1024) fail(ErrorKind::value, "set_workers: at most 1024 workers, not ", n);
+  if (inside_task()) fail(ErrorKind::runtime, "set_workers: not inside a host call");
+  Runtime& runtime = Runtime::get();
+  Runtime::Blocking blocking(runtime);
+  runtime.pool.set_workers(n);
+}
+
+Limits limits() { return Runtime::get().limits.load(); }
+
+void set_limits(const Limits& limits) {
+  if (limits.ops < 1) fail(ErrorKind::value, "limits: ops must be at least 1, not ", limits.ops);
+  if (limits.bytes < 1) fail(ErrorKind::value, "limits: bytes must be at least 1, not ", limits.bytes);
+  if (limits.memory < 0) fail(ErrorKind::value, "limits: memory must not be negative: ", limits.memory);
+  if (limits.cache < 0) fail(ErrorKind::value, "limits: cache must not be negative: ", limits.cache);
+  Runtime::get().limits.store(limits);
+}
+
+Planning planning() { return Runtime::get().planner.settings(); }
+void set_planning(const Planning& planning) { Runtime::get().planner.set(planning); }
+void fail_allocations(int64_t every) { Runtime::get().allocator.fail_every(every); }
+
+// ---- observe -------------------------------------------------------------------------------------------------------
+
+Stats stats() {
+  Counters& c = Runtime::get().counters;
+  return {c.recorded, c.executed, c.fused,    c.skipped, c.ops, c.bytes, c.peak_ops, c.peak_bytes,
+          c.stalls,   static_cast<double>(c.stalled_ns) * 1e-9};
+}
+
+void reset_peaks() {
+  Counters& c = Runtime::get().counters;
+  c.peak_ops = c.ops.load();
+  c.peak_bytes = c.bytes.load();
+  Runtime::get().allocator.reset_peak();
+}
+
+MemoryStats memory() { return Runtime::get().allocator.stats(); }
+void empty_cache() { Runtime::get().allocator.empty_cache(); }
+void start_trace() { Runtime::get().tracer.start(); }
+std::vector<Event> stop_trace() { return Runtime::get().tracer.stop(); }
+bool tracing() { return Runtime::get().tracer.on(); }
+std::string explain() { return Runtime::get().planner.explain(); }
+
+// ---- life and death ------------------------------------------------------------------------------------------------
+
+void shutdown(double seconds) {
+  Runtime& runtime = Runtime::get();
+  if (runtime.kind == EngineKind::sync) return;
+  int64_t deadline = now_ns() + static_cast<int64_t>(seconds * 1e9);
+  Runtime::Blocking blocking(runtime);
+  runtime.pool.plan();
+  std::vector<Ref<Task>> tasks = runtime.planner.unfinished(UINT64_MAX), observable;
+  for (const Ref<Task>& task : tasks)
+    if (task->flags & kObservable) observable.push_back(task);
+  runtime.pool.abandon_all_but(tasks, observable);
+  try {
+    runtime.pool.help_until_done(std::move(observable), deadline);
+  } catch (...) {  // Ctrl-C at exit: stop at once
+  }
+  for (const Ref<Task>& task : tasks) task->abandoned.store(true, std::memory_order_relaxed);
+  runtime.pool.stop(std::max(0.2, static_cast<double>(deadline - now_ns()) * 1e-9));
+  runtime.kind = EngineKind::sync;  // whatever runs after this (other exit handlers) still works
+}
+
+uint32_t generation() { return Runtime::get().generation; }
+
+bool quiesce() {
+  if (Pool::inside_task()) return false;
+  wait_all();
+  return true;
+}
+
+bool inside_task() { return Pool::inside_task(); }
+
+}  // namespace slipstream::engine

@@ -1,0 +1,117 @@
+// Running calls: failures are inherited, memory is found, the kernel is made. The same for both engines.
+#include "execute.h"
+
+#include <cxxabi.h>
+
+#include <new>
+
+#include "../program.h"
+#include "device.h"
+#include "fuse.h"
+#include "runtime.h"
+
+namespace slipstream::engine {
+
+namespace {
+
+FailurePtr inherited(const Record& call) {
+  for (const Operand& input : call.inputs)
+    if (!input.is_scalar() && input.storage()->failed()) return input.storage()->failure();
+  for (const Operand& output : call.outputs)
+    if (output.storage()->failed()) return output.storage()->failure();
+  return nullptr;
+}
+
+bool is_elementwise(const Op& op) { return &op == &kMap || (op.row != Row::none && !is_reduction(op.row)); }
+
+// A result may use the buffer of an input that nobody can read afterwards: no handle, and no other recorded use.
+void take_over_dying_input(Record& call) {
+  if (call.in_place || call.outputs.size() != 1 || !is_elementwise(*call.op)) return;
+  Operand& output = call.outputs[0];
+  for (Operand& input : call.inputs) {
+    if (input.is_scalar()) continue;
+    Storage& dying = *input.storage();
+    if (dying.refs() == 1 && !dying.has_handles() && input.offset == 0 &&
+        itemsize(input.dtype) == itemsize(output.dtype) && input.shape == output.shape && input.contiguous() &&
+        output.contiguous() && output.storage()->take_over(dying))
+      return;
+  }
+}
+
+}  // namespace
+
+Prepared prepare(Runtime& runtime, Record& call) {
+  if (!(call.op->flags & kAfterFailure)) {
+    if (FailurePtr failure = inherited(call)) {
+      bool some_left = call.op == &kMap && call.outputs.size() > 1 && drop_failed_results(call);
+      if (!some_left) return {nullptr, std::move(failure)};
+    }
+  }
+  try {
+    take_over_dying_input(call);
+    for (Operand& output : call.outputs) output.storage()->allocate();
+    Device device = (call.outputs.empty() ? call.inputs[0] : call.outputs[0]).storage()->device;
+    MakeKernel make = backend(device).find(*call.op);
+    if (!make) fail(ErrorKind::runtime, call.op->name, " is not available on ", device);
+    return {make(call), nullptr};
+  } catch (...) {
+    return {nullptr, to_failure(runtime, call, std::current_exception())};
+  }
+}
+
+FailurePtr to_failure(Runtime& runtime, const Record& call, std::exception_ptr error) {
+  auto failure = std::make_shared<Failure>();
+  failure->op = call.op->name;
+  failure->source = call.source;
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& e) {
+    failure->kind = e.kind;
+    failure->message = e.what();
+  } catch (const FailedResult& e) {  // an error of the front end, carried through a host function
+    failure->kind = e.failure->kind;
+    failure->message = e.failure->message;
+    failure->payload = e.failure->payload;
+  } catch (const std::bad_alloc&) {
+    failure->kind = ErrorKind::memory;
+    failure->message = "out of memory";
+  } catch (const std::exception& e) {
+    failure->message = e.what();
+  } catch (...) {
+    failure->message = "unknown error";
+  }
+  runtime.failures.add(failure);
+  return failure;
+}
+
+void conclude(Runtime& runtime, Record& call, const FailurePtr& failure) {
+  for (Operand& output : call.outputs) {
+    Storage& storage = *output.storage();
+    if (failure) storage.set_failure(failure);
+    storage.pending_writes.fetch_sub(1, std::memory_order_acq_rel);
+  }
+  runtime.retire(call);
+}
+
+FailurePtr run_kernel(Runtime& runtime, const Record& call, Kernel& kernel) {
+  runtime.counters.executed.fetch_add(call.calls, std::memory_order_relaxed);
+  try {
+    for (int phase = 0, phases = kernel.phases(); phase < phases; phase++)
+      for (int64_t chunk = 0, n = kernel.chunks(phase); chunk < n; chunk++) kernel.run(phase, chunk);
+    return nullptr;
+  } catch (abi::__forced_unwind&) {  // the interpreter ends this thread
+    throw;
+  } catch (...) {
+    return to_failure(runtime, call, std::current_exception());
+  }
+}
+
+bool run_whole(Runtime& runtime, Record& call) {
+  Prepared prepared = prepare(runtime, call);
+  if (prepared.kernel) prepared.failure = run_kernel(runtime, call, *prepared.kernel);
+  prepared.kernel.reset();
+  conclude(runtime, call, prepared.failure);
+  return prepared.failure != nullptr;
+}
+
+}  // namespace slipstream::engine

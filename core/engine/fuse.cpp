@@ -1,0 +1,388 @@
+// Fusing the calls of one batch.
+#include "fuse.h"
+
+#include <algorithm>
+
+#include "../program.h"
+#include "runtime.h"
+
+namespace slipstream::engine {
+
+namespace {
+
+constexpr size_t kMaxMembers = 40;   // of a group: bounds its registers
+constexpr size_t kMaxOperands = 64;
+
+bool same_view(const View& a, const View& b) {
+  return a.dtype == b.dtype && a.offset == b.offset && a.shape == b.shape && a.strides == b.strides;
+}
+
+// Calls that will run as one, at the place of the last of them. What a group writes and reads tells which later calls
+// may join it and which must see it finished.
+struct Group {
+  std::vector<size_t> members;  // numbers of calls, rising
+  std::vector<const Operand*> reads, writes;
+
+  bool reads_from(const Storage* storage) const { return touches(reads, storage); }
+  bool writes_to(const Storage* storage) const { return touches(writes, storage); }
+  // Every read and write the group does of the storage goes through exactly this view.
+  bool only_through(const Storage* storage, const View& view) const {
+    auto fits = [&](const Operand* o) { return o->storage() != storage || same_view(*o, view); };
+    return std::all_of(reads.begin(), reads.end(), fits) && std::all_of(writes.begin(), writes.end(), fits);
+  }
+
+ private:
+  static bool touches(const std::vector<const Operand*>& operands, const Storage* storage) {
+    return std::any_of(operands.begin(), operands.end(), [&](const Operand* o) { return o->storage() == storage; });
+  }
+};
+
+class Fuser {
+ public:
+  Fuser(Runtime& runtime, std::span<Record> calls, std::vector<Record>& dropped)
+      : runtime_(runtime), calls_(calls), dropped_(dropped) {}
+
+  void run() {
+    for (size_t i = 0; i < calls_.size(); i++)
+      if (calls_[i].op) take(i);
+    while (!groups_.empty()) close(groups_.size() - 1);
+  }
+
+ private:
+  bool fusible(const Record& call) const {
+    return call.op->row != Row::none && call.op->flags == kPure && !is_reduction(call.op->row) &&
+           call.outputs.size() == 1 && call.outputs[0].size() > 0;
+  }
+
+  void take(size_t i) {
+    Record& call = calls_[i];
+    if (fusible(call)) {
+      join(i);
+    } else if (call.op->row != Row::none && is_reduction(call.op->row) && end_in_reduction(i)) {
+      return;
+    } else {
+      close_touching(call, nullptr);
+    }
+  }
+
+  // Groups whose results the call reads, or whose operands it writes, must end before it; `own` is the one it joins.
+  void close_touching(const Record& call, const Group* own) {
+    for (size_t g = groups_.size(); g-- > 0;) {
+      Group& group = groups_[g];
+      if (&group == own) continue;
+      bool conflict = false;
+      for (const Operand& input : call.inputs)
+        conflict |= !input.is_scalar() && group.writes_to(input.storage());
+      for (const Operand& output : call.outputs)
+        conflict |= group.writes_to(output.storage()) || group.reads_from(output.storage());
+      if (!conflict) continue;
+      if (own && own > &group) own--;  // closing moves the groups behind it
+      close(g);
+    }
+  }
+
+  // May the call become the next member? It reads the group's results element by element, or not at all.
+  bool fits(const Group& group, const Record& call) const {
+    const Record& last = calls_[group.members.back()];
+    const Operand& output = call.outputs[0];
+    if (last.outputs[0].shape != output.shape || !(last.outputs[0].storage()->device == output.storage()->device) ||
+        last.recorded_in != call.recorded_in)
+      return false;
+    for (const Operand& input : call.inputs)
+      if (!input.is_scalar() && group.writes_to(input.storage()) && !group.only_through(input.storage(), input))
+        return false;
+    return group.only_through(output.storage(), output);
+  }
+
+  void join(size_t i) {
+    Record& call = calls_[i];
+    Group* own = nullptr;
+    for (size_t g = groups_.size(); g-- > 0;) {
+      Group& group = groups_[g];
+      bool feeds = false;
+      for (const Operand& input : call.inputs) feeds |= !input.is_scalar() && group.writes_to(input.storage());
+      if (!feeds || !fits(group, call)) continue;
+      if (!own) {
+        if (has_room(group, nullptr)) own = &group;
+      } else if (has_room(*own, &group)) {
+        own = merge(own, g);
+      }
+    }
+    close_touching_keeping(call, own);
+    // A plain copy of something outside would be a result without an instruction, read when the pass ends instead of
+    // where the program says: it does not begin a group.
+    if (!own && call.op->row == Row::cast && call.inputs[0].dtype == call.outputs[0].dtype) return;
+    if (!own) {
+      groups_.emplace_back();
+      own = &groups_.back();
+    }
+    own->members.push_back(i);
+    for (const Operand& input : call.inputs)
+      if (!input.is_scalar()) own->reads.push_back(&input);
+    own->writes.push_back(&call.outputs[0]);
+  }
+
+  // close_touching moves groups; find ours again by its first member.
+  void close_touching_keeping(const Record& call, Group*& own) {
+    if (!own) return close_touching(call, nullptr);
+    size_t first = own->members.front();
+    close_touching(call, own);
+    own = nullptr;
+    for (Group& group : groups_)
+      if (group.members.front() == first) own = &group;
+  }
+
+  bool has_room(const Group& group, const Group* other) const {
+    size_t members = group.members.size() + (other ? other->members.size() : 0);
+    size_t operands = group.reads.size() + (other ? other->reads.size() : 0);
+    return members < kMaxMembers && operands < kMaxOperands;
+  }
+
+  // Two groups that feed one call become one. Neither reads what the other writes: it would have been closed or joined.
+  Group* merge(Group* own, size_t other) {
+    Group& from = groups_[other];
+    std::vector<size_t> members;
+    std::merge(own->members.begin(), own->members.end(), from.members.begin(), from.members.end(),
+               std::back_inserter(members));
+    own->members = std::move(members);
+    own->reads.insert(own->reads.end(), from.reads.begin(), from.reads.end());
+    own->writes.insert(own->writes.end(), from.writes.begin(), from.writes.end());
+    size_t first = own->members.front();
+    groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(other));
+    for (Group& group : groups_)
+      if (group.members.front() == first) return &group;
+    return nullptr;
+  }
+
+  // ---- building the merged call
+
+  struct Input {
+    const Operand* operand;
+    ProgramBuilder::Reg reg;
+  };
+  struct Result {  // the newest value of a storage that the group writes
+    const Operand* operand;
+    ProgramBuilder::Reg reg;
+    uint32_t operands;  // of the group on this storage
+    uint32_t writes;
+  };
+
+  ProgramBuilder::Reg load(const Operand& operand) {
+    for (Result& result : results_) {
+      if (result.operand->storage() != operand.storage()) continue;
+      result.operands++;
+      return result.reg;
+    }
+    for (const Input& input : inputs_)
+      if (input.operand->storage() == operand.storage() && same_view(*input.operand, operand)) return input.reg;
+    inputs_.push_back({&operand, builder_.input(operand.dtype)});
+    return inputs_.back().reg;
+  }
+
+  void build(const Group& group) {
+    builder_ = ProgramBuilder();
+    inputs_.clear();
+    results_.clear();
+    for (size_t i : group.members) {
+      const Record& call = calls_[i];
+      args_.clear();
+      for (const Operand& input : call.inputs)
+        args_.push_back(input.is_scalar() ? ProgramBuilder::Reg{} : load(input));
+      ProgramBuilder::Reg value = builder_.append(call, args_);
+      const Operand& output = call.outputs[0];
+      auto known = std::find_if(results_.begin(), results_.end(),
+                                [&](const Result& r) { return r.operand->storage() == output.storage(); });
+      if (known == results_.end()) {
+        results_.push_back({&output, value, 1, 1});
+      } else {
+        known->reg = value;
+        known->operands++;
+        known->writes++;
+      }
+    }
+  }
+
+  // Nobody outside the group, with `more` operands of the call that follows it, can read the result.
+  bool is_internal(const Result& result, bool in_place, uint32_t more = 0) const {
+    const Storage& storage = *result.operand->storage();
+    return !in_place && !storage.has_handles() && storage.refs() == storage.use->operands &&
+           result.operands + more == storage.use->operands;
+  }
+
+  bool wrote_in_place(const Group& group, const Storage* storage) const {
+    for (size_t i : group.members)
+      if (calls_[i].outputs[0].storage() == storage) return calls_[i].in_place;  // its first write there
+    return false;
+  }
+
+  // The merged call, but for its outputs and parameters.
+  Record merged(const Group& group, size_t also) {
+    const Record& first = calls_[group.members.front()];
+    const Record& last = calls_[also];
+    Record call;
+    call.compute = last.compute;
+    call.source = last.source;
+    call.sequence = first.sequence;
+    call.recorded_in = last.recorded_in;
+    call.recorded_ns = first.recorded_ns;
+    call.calls = 0;
+    auto count = [&](const Record& member) {
+      call.calls += member.calls;
+      call.flight_bytes += member.flight_bytes;
+    };
+    for (size_t i : group.members) count(calls_[i]);
+    if (also != group.members.back()) count(last);
+    for (const Input& input : inputs_) call.inputs.push_back(*input.operand);
+    return call;
+  }
+
+  void put(const Group& group, size_t at, Record&& call) {
+    runtime_.counters.fused.fetch_add(call.calls, std::memory_order_relaxed);
+    for (size_t i : group.members)
+      if (i != at) dropped_.push_back(std::exchange(calls_[i], Record()));
+    dropped_.push_back(std::exchange(calls_[at], std::move(call)));
+  }
+
+  void close(size_t g) {
+    Group group = std::move(groups_[g]);
+    groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(g));
+    if (group.members.size() < 2) return;
+    build(group);
+    Record call = merged(group, group.members.back());
+    call.op = &kMap;
+    for (const Result& result : results_) {
+      bool in_place = wrote_in_place(group, result.operand->storage());
+      bool internal = is_internal(result, in_place);
+      result.operand->storage()->pending_writes.fetch_sub(result.writes - (internal ? 0 : 1), std::memory_order_acq_rel);
+      if (internal) continue;
+      call.in_place |= in_place;
+      call.outputs.push_back(*result.operand);
+      builder_.result(result.reg);
+    }
+    call.params = builder_.finish();
+    size_t last = group.members.back();
+    put(group, last, std::move(call));
+  }
+
+  // A reduction of what a group computes, and of nothing else that must be stored, ends the group.
+  bool end_in_reduction(size_t i) {
+    Record& call = calls_[i];
+    if (call.inputs.size() != 1 || call.inputs[0].is_scalar() || call.inputs[0].size() == 0 || call.in_place) return false;
+    const Operand& input = call.inputs[0];
+    for (size_t g = 0; g < groups_.size(); g++) {
+      Group& group = groups_[g];
+      if (!group.writes_to(input.storage())) continue;
+      if (!group.only_through(input.storage(), input) || calls_[group.members.front()].recorded_in != call.recorded_in)
+        return false;
+      build(group);
+      ProgramBuilder::Reg value;
+      for (const Result& result : results_) {
+        bool is_input = result.operand->storage() == input.storage();
+        if (!is_internal(result, wrote_in_place(group, result.operand->storage()), is_input)) return false;
+        if (is_input) value = result.reg;
+      }
+      builder_.result(value);
+      builder_.reduce(call.op->row, is_half(call.compute) ? DType::f32 : call.compute);
+      Record fused = merged(group, i);
+      fused.op = &kReduce;
+      fused.outputs.push_back(call.outputs[0]);
+      auto params = std::make_shared<ReducedProgram>();
+      params->axes = call.as<ReduceParams>().axes;
+      params->program = builder_.finish();
+      fused.params = std::move(params);
+      for (const Result& result : results_)
+        result.operand->storage()->pending_writes.fetch_sub(result.writes, std::memory_order_acq_rel);
+      Group closed = std::move(group);
+      groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(g));
+      closed.members.push_back(i);
+      put(closed, i, std::move(fused));
+      return true;
+    }
+    return false;
+  }
+
+  Runtime& runtime_;
+  std::span<Record> calls_;
+  std::vector<Record>& dropped_;
+  std::vector<Group> groups_;
+  ProgramBuilder builder_;
+  std::vector<Input> inputs_;
+  std::vector<Result> results_;
+  std::vector<ProgramBuilder::Reg> args_;
+};
+
+// Which inputs each register of a program depends on; register numbers as in the program.
+std::vector<std::vector<bool>> dependencies(const Program& program) {
+  std::vector<std::vector<bool>> on(program.registers(), std::vector<bool>(program.inputs.size()));
+  for (size_t i = 0; i < program.inputs.size(); i++) on[i][i] = true;
+  for (size_t i = 0; i < program.code.size(); i++) {
+    auto& mine = on[program.first_value() + i];
+    for (int a = 0; a < program.code[i].arity; a++)
+      for (size_t k = 0; k < mine.size(); k++)
+        if (on[program.code[i].args[a]][k]) mine[k] = true;
+  }
+  return on;
+}
+
+// The program without failed inputs, and without the instructions and results that depend on them.
+std::shared_ptr<const Program> without_failed(const Program& program, const std::vector<FailurePtr>& failed) {
+  auto kept = std::make_shared<Program>(program);
+  kept->inputs.clear();
+  kept->code.clear();
+  kept->results.clear();
+  std::vector<uint16_t> number(program.registers());
+  uint16_t next = 0;
+  for (size_t reg = 0; reg < program.registers(); reg++) {
+    if (failed[reg]) continue;
+    number[reg] = next++;
+    if (reg < program.inputs.size()) kept->inputs.push_back(program.inputs[reg]);
+    if (reg < program.first_value()) continue;
+    Instr instr = program.code[reg - program.first_value()];
+    for (int a = 0; a < instr.arity; a++) instr.args[a] = number[instr.args[a]];
+    kept->code.push_back(instr);
+  }
+  for (uint16_t result : program.results)
+    if (!failed[result]) kept->results.push_back(number[result]);
+  return kept;
+}
+
+}  // namespace
+
+void fuse(Runtime& runtime, std::span<Record> calls, std::vector<Record>& dropped) {
+  if (calls.size() > 1) Fuser(runtime, calls, dropped).run();
+}
+
+bool drop_failed_results(Record& call) {
+  const auto& program = call.as<Program>();
+  auto depends = dependencies(program);
+  std::vector<FailurePtr> failed(program.registers());
+  for (size_t reg = 0; reg < failed.size(); reg++)
+    for (int i = 0; i < call.inputs.size(); i++)
+      if (depends[reg][static_cast<size_t>(i)] && !failed[reg]) failed[reg] = call.inputs[i].storage()->failure();
+  for (int i = 0; i < call.outputs.size(); i++) {  // a storage written in place may have failed before
+    FailurePtr& failure = failed[program.results[static_cast<size_t>(i)]];
+    if (!failure) failure = call.outputs[i].storage()->failure();
+  }
+  for (size_t i = 0; i < program.code.size(); i++)
+    for (int a = 0; a < program.code[i].arity; a++)
+      if (!failed[program.first_value() + i]) failed[program.first_value() + i] = failed[program.code[i].args[a]];
+  SmallVec<Operand, 3> inputs;
+  SmallVec<Operand, 1> outputs;
+  for (int i = 0; i < call.inputs.size(); i++)
+    if (!failed[static_cast<size_t>(i)]) inputs.push_back(call.inputs[i]);
+  for (int i = 0; i < call.outputs.size(); i++) {
+    const FailurePtr& failure = failed[program.results[static_cast<size_t>(i)]];
+    if (!failure) {
+      outputs.push_back(call.outputs[i]);
+      continue;
+    }
+    call.outputs[i].storage()->set_failure(failure);
+    call.outputs[i].storage()->pending_writes.fetch_sub(1, std::memory_order_acq_rel);
+  }
+  call.params = without_failed(program, failed);
+  call.inputs = std::move(inputs);
+  call.outputs = std::move(outputs);
+  return !call.outputs.empty();
+}
+
+}  // namespace slipstream::engine

@@ -1,0 +1,244 @@
+// Planner: turns recorded calls into tasks. Drops work nobody can read, fuses, bundles tiny calls, finds the order.
+#include "planner.h"
+
+#include <sstream>
+
+#include "fuse.h"
+#include "runtime.h"
+
+namespace slipstream::engine {
+
+namespace {
+
+constexpr int64_t kTinyElements = 4096;  // a call on so few is not worth a task of its own
+
+bool is_tiny(const Record& call) {
+  if (call.op->flags & (kHost | kLong)) return false;
+  int64_t elements = 0;
+  for (const Operand& input : call.inputs)
+    if (!input.is_scalar()) elements += input.size();
+  for (const Operand& output : call.outputs) elements += output.size();
+  return elements <= kTinyElements;
+}
+
+void add_once(SmallVec<Task*, 6>& tasks, const Ref<Task>& task) {
+  if (!task || task->finished()) return;
+  for (Task* known : tasks)
+    if (known == task.get()) return;
+  tasks.push_back(task.get());
+}
+
+}  // namespace
+
+// Dropped calls may own objects of the front end, whose release may need its locks: they go after ours is released.
+void Planner::plan(std::vector<Ref<Task>>& ready) {
+  std::vector<Record> dropped;
+  std::lock_guard hold(mutex);
+  plan_all(ready);
+  dropped.swap(dropped_);
+}
+
+bool Planner::try_plan(std::vector<Ref<Task>>& ready) {
+  std::vector<Record> dropped;
+  std::unique_lock hold(mutex, std::try_to_lock);
+  if (!hold) return false;
+  plan_all(ready);
+  dropped.swap(dropped_);
+  return true;
+}
+
+void Planner::plan_all(std::vector<Ref<Task>>& ready) {
+  runtime_.stream.take(calls_);
+  if (calls_.empty()) return;
+  if (runtime_.tracer.on() == false) notes_.clear();
+  size_t step = batch_size();
+  for (size_t begin = 0; begin < calls_.size(); begin += step)
+    plan_batch(std::span(calls_).subspan(begin, std::min(step, calls_.size() - begin)), ready);
+  calls_.clear();
+  forget_finished();
+}
+
+void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready) {
+  batch_number_++;
+  count_operands(calls);
+  if (settings_.skip) drop_dead(calls);
+  if (settings_.fuse) fuse(runtime_, calls, dropped_);
+  for (Record& call : calls)
+    if (call.op) place(std::move(call));
+  open_group_ = nullptr;
+  for (Ref<Task>& task : new_tasks_) {
+    live_.push_back(task);
+    if (task->blockers.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+    task->ready_ns = runtime_.tracer.on() ? now_ns() : 0;
+    task->state.store(Task::ready, std::memory_order_release);
+    ready.push_back(task);
+  }
+  new_tasks_.clear();
+}
+
+// From the last call to the first: a call is kept if it has an effect, if somebody can still name its result (a handle,
+// or a call that is not in this batch), or if a kept call of this batch reads it.
+void Planner::drop_dead(std::span<Record> calls) {
+  for (size_t i = calls.size(); i-- > 0;) {
+    Record& call = calls[i];
+    if (is_dead(call)) {
+      for (Operand& output : call.outputs) output.storage()->pending_writes.fetch_sub(1, std::memory_order_acq_rel);
+      runtime_.counters.skipped.fetch_add(1, std::memory_order_relaxed);
+      runtime_.retire(call);
+      dropped_.push_back(std::exchange(call, Record()));
+      continue;
+    }
+    for (const Operand& input : call.inputs)
+      if (!input.is_scalar()) use_of(*input.storage()).needed_in = batch_number_;
+    if (call.in_place)  // what it does not overwrite is still read later
+      for (const Operand& output : call.outputs) use_of(*output.storage()).needed_in = batch_number_;
+  }
+}
+
+// How many operands of this batch lie on each storage: if there are no others, nobody else can name it.
+void Planner::count_operands(std::span<const Record> calls) {
+  auto count = [this](Storage& storage) {
+    StorageUse& use = use_of(storage);
+    if (use.counted_in != batch_number_) use.operands = 0;
+    use.counted_in = batch_number_;
+    use.operands++;
+  };
+  for (const Record& call : calls) {
+    for (const Operand& input : call.inputs)
+      if (!input.is_scalar()) count(*input.storage());
+    for (const Operand& output : call.outputs) count(*output.storage());
+  }
+}
+
+bool Planner::is_dead(const Record& call) {
+  if ((call.op->flags & (kObservable | kMayFail)) || call.outputs.empty()) return false;
+  for (const Operand& output : call.outputs) {
+    const Storage& storage = *output.storage();
+    const StorageUse& use = *storage.use;
+    if (storage.has_handles() || use.needed_in == batch_number_ || storage.refs() != use.operands) return false;
+  }
+  return true;
+}
+
+StorageUse& Planner::use_of(Storage& storage) {
+  if (!storage.use) storage.use = new StorageUse();
+  StorageUse& use = *storage.use;
+  if (use.generation != runtime_.generation) {
+    use = StorageUse();
+    use.generation = runtime_.generation;
+  }
+  return use;
+}
+
+void Planner::place(Record&& call) {
+  SmallVec<Task*, 6> before;
+  for (const Operand& input : call.inputs)
+    if (!input.is_scalar()) add_once(before, use_of(*input.storage()).last_writer);
+  for (const Operand& output : call.outputs) {
+    StorageUse& use = use_of(*output.storage());
+    add_once(before, use.last_writer);
+    for (const Ref<Task>& reader : use.readers) add_once(before, reader);
+  }
+
+  Task* task = task_for(call, before);
+  for (Task* earlier : before)
+    if (earlier != task) task->run_after(*earlier);
+
+  for (const Operand& input : call.inputs) {
+    if (input.is_scalar()) continue;
+    StorageUse& use = use_of(*input.storage());
+    if (use.last_writer.get() == task || (!use.readers.empty() && use.readers[use.readers.size() - 1].get() == task)) continue;
+    if (use.readers.size() >= 8 && (use.readers.size() & (use.readers.size() - 1)) == 0) {  // now and then, drop the finished
+      SmallVec<Ref<Task>, 2> active;
+      for (Ref<Task>& reader : use.readers)
+        if (!reader->finished()) active.push_back(reader);
+      use.readers = std::move(active);
+    }
+    use.readers.emplace_back(task);
+  }
+  if (runtime_.tracer.on()) trace_inputs(call, *task);
+  for (const Operand& output : call.outputs) {
+    StorageUse& use = use_of(*output.storage());
+    use.last_writer = Ref<Task>(task);
+    use.last_call = call.sequence;
+    use.readers.clear();
+  }
+  task->flags |= call.op->flags;
+  task->steps.push_back(std::move(call));
+}
+
+void Planner::trace_inputs(const Record& call, Task& task) {
+  task.after.resize(task.steps.size());
+  std::vector<uint64_t>& calls = task.after.emplace_back();
+  for (const Operand& input : call.inputs)
+    if (!input.is_scalar() && use_of(*input.storage()).last_call) calls.push_back(use_of(*input.storage()).last_call);
+}
+
+// A tiny call joins a group of this batch if that makes the group wait for nothing new.
+Task* Planner::task_for(const Record& call, const SmallVec<Task*, 6>& before) {
+  Device device = (call.outputs.empty() ? call.inputs[0] : call.outputs[0]).storage()->device;
+  bool tiny = is_tiny(call);
+  if (tiny && open_group_ && open_group_->device == device && open_group_->recorded_in == call.recorded_in &&
+      open_group_->steps.size() < static_cast<size_t>(settings_.bulk)) {
+    bool fits = true;
+    for (Task* earlier : before) fits = fits && (earlier == open_group_ || open_group_->runs_after(*earlier));
+    if (fits) return open_group_;
+  }
+  new_tasks_.push_back(Ref<Task>::adopt(new Task()));
+  Task* task = new_tasks_.back().get();
+  task->device = device;
+  task->sequence = call.sequence;
+  task->recorded_in = call.recorded_in;
+  task->tiny = tiny;
+  if (tiny) open_group_ = task;
+  return task;
+}
+
+void Planner::forget_finished() {
+  while (!live_.empty() && live_.front()->finished()) live_.pop_front();
+  if (live_.size() < 256 || (live_.size() & (live_.size() - 1)) != 0) return;
+  std::erase_if(live_, [](const Ref<Task>& task) { return task->finished(); });
+}
+
+Ref<Task> Planner::last_writer(Storage& storage) {
+  std::lock_guard hold(mutex);
+  if (!storage.use || storage.use->generation != runtime_.generation) return {};
+  Ref<Task> task = storage.use->last_writer;
+  return task && task->finished() ? Ref<Task>() : task;
+}
+
+std::vector<Ref<Task>> Planner::unfinished(uint64_t up_to) {
+  std::lock_guard hold(mutex);
+  std::vector<Ref<Task>> tasks;
+  for (const Ref<Task>& task : live_)
+    if (task->sequence <= up_to && !task->finished()) tasks.push_back(task);
+  return tasks;
+}
+
+Ref<Task> Planner::oldest_unfinished() {
+  std::lock_guard hold(mutex);
+  forget_finished();
+  for (const Ref<Task>& task : live_)
+    if (!task->finished()) return task;
+  return {};
+}
+
+Planning Planner::settings() {
+  std::lock_guard hold(mutex);
+  return settings_;
+}
+
+void Planner::set(const Planning& settings) {
+  std::lock_guard hold(mutex);
+  settings_ = settings;
+  batch_.store(std::max(settings.batch, 1), std::memory_order_relaxed);
+}
+
+std::string Planner::explain() {
+  std::lock_guard hold(mutex);
+  std::ostringstream text;
+  for (const std::string& line : notes_) text << line << '\n';
+  return text.str();
+}
+
+}  // namespace slipstream::engine

@@ -1,0 +1,64 @@
+// Planner: turns recorded calls into tasks. Drops work nobody can read, fuses, bundles tiny calls, finds the order.
+#pragma once
+
+#include <deque>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine.h"
+#include "task.h"
+
+namespace slipstream::engine {
+
+class Runtime;
+
+class Planner {
+ public:
+  explicit Planner(Runtime& runtime) : runtime_(runtime) {}
+
+  // Plans everything recorded so far; appends the tasks that can run at once to `ready`.
+  void plan(std::vector<Ref<Task>>& ready);
+  // The same, unless another thread is at it.
+  bool try_plan(std::vector<Ref<Task>>& ready);
+
+  // The task that does the last planned write of a storage; null if it is done.
+  Ref<Task> last_writer(Storage& storage);
+  // Tasks of calls up to a number that are not done, oldest first.
+  std::vector<Ref<Task>> unfinished(uint64_t up_to);
+  Ref<Task> oldest_unfinished();
+
+  Planning settings();
+  void set(const Planning& settings);
+  size_t batch_size() const { return static_cast<size_t>(batch_.load(std::memory_order_relaxed)); }
+  void inherit(const Planner& parent) { set(parent.settings_); }
+  std::string explain();
+
+  std::mutex mutex;  // held while planning; around fork too
+
+ private:
+  void plan_all(std::vector<Ref<Task>>& ready);
+  void plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready);
+  void drop_dead(std::span<Record> calls);
+  void count_operands(std::span<const Record> calls);
+  bool is_dead(const Record& call);
+  void place(Record&& call);
+  Task* task_for(const Record& call, const SmallVec<Task*, 6>& before);
+  StorageUse& use_of(Storage& storage);
+  void trace_inputs(const Record& call, Task& task);
+  void forget_finished();
+
+  Runtime& runtime_;
+  Planning settings_;
+  std::atomic<int> batch_{Planning{}.batch};
+  uint64_t batch_number_ = 0;
+  std::vector<Record> calls_;          // being planned
+  std::vector<Record> dropped_;        // dead calls, to be destroyed without the lock
+  std::vector<Ref<Task>> new_tasks_;   // of the batch being planned
+  Task* open_group_ = nullptr;         // takes further tiny calls
+  std::deque<Ref<Task>> live_;         // planned, perhaps finished
+  std::vector<std::string> notes_;     // on the last batch, for explain()
+};
+
+}  // namespace slipstream::engine

@@ -1,0 +1,554 @@
+// Pool: worker threads, their queues, and how a task is run.
+#include "pool.h"
+
+#include <cxxabi.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <unordered_set>
+
+#include "execute.h"
+#include "runtime.h"
+
+namespace slipstream::engine {
+
+namespace {
+
+constexpr int64_t kHotNs = 30'000;            // an idle worker looks at the stream this long before it naps
+constexpr auto kNap = std::chrono::microseconds(300);
+constexpr int64_t kWarmNs = 20'000'000;       // after this long without work it sleeps until it is woken
+constexpr int64_t kQuietNs = 10'000;          // the stream is planned when nothing came for so long
+constexpr int64_t kPollNs = 20'000'000;       // how often a wait looks for signals
+constexpr int kPhaseShift = 40;
+constexpr uint64_t kChunkMask = (1ull << kPhaseShift) - 1;
+
+thread_local bool is_worker_thread = false;
+thread_local std::vector<Task*> running;
+
+struct RunningHere {
+  explicit RunningHere(Task& task) { running.push_back(&task); }
+  ~RunningHere() { running.pop_back(); }
+};
+
+int default_workers() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+Pool::Pool(Runtime& runtime) : runtime_(runtime), target_(default_workers()) {}
+
+bool Pool::inside_task() { return !running.empty(); }
+bool Pool::is_worker() { return is_worker_thread; }
+const std::vector<Task*>& Pool::running_here() { return running; }
+
+// ---- threads -------------------------------------------------------------------------------------------------------
+
+void Pool::start() {
+  if (started_.load(std::memory_order_acquire)) return;
+  std::lock_guard hold(mutex_);
+  if (started_ || stopping_) return;
+  sigset_t all, before;  // signals belong to the front end's threads
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  alive_ = workers();
+  for (int i = 0; i < alive_; i++) std::thread([this, i] { work(i); }).detach();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  started_.store(true, std::memory_order_release);
+}
+
+void Pool::stop(double seconds) {
+  std::unique_lock hold(mutex_);
+  stopping_ = true;
+  wake_.notify_all();
+  ended_.wait_for(hold, std::chrono::duration<double>(seconds), [this] { return alive_ == 0; });
+}
+
+void Pool::set_workers(int n) {
+  stop(1e9);
+  std::lock_guard hold(mutex_);
+  stopping_ = false;
+  started_ = false;
+  target_ = n;
+}
+
+void Pool::work(int index) {
+  is_worker_thread = true;
+  set_lane(index);
+  int64_t idle_since = now_ns();
+  while (true) {
+    if (on_duty(index) && (run_something() || watch_stream())) {
+      idle_since = now_ns();
+      continue;
+    }
+    if (&Runtime::get() != &runtime_) return;  // a child forked inside a host call: this thread's pool is the parent's
+    std::unique_lock hold(mutex_);
+    if (stopping_) break;
+    hold.unlock();
+    idle(index, idle_since);
+  }
+  std::lock_guard hold(mutex_);
+  alive_--;
+  ended_.notify_all();
+}
+
+bool Pool::run_something() {
+  if (work_left_.load(std::memory_order_acquire) == 0) return false;
+  if (Ref<Task> task = take_ready()) {
+    run(std::move(task), nullptr);
+    return true;
+  }
+  if (Ref<Task> task = find_parallel()) {
+    run(join(task, nullptr), nullptr);
+    return true;
+  }
+  return false;
+}
+
+// Plans the stream when it is long, or when nothing has come for a while. One worker at a time.
+bool Pool::watch_stream() {
+  if (runtime_.stream.size() == 0) return false;
+  if (runtime_.stream.size() < runtime_.planner.batch_size()) {
+    uint64_t seen = runtime_.stream.sequence();
+    for (int64_t until = now_ns() + kQuietNs; now_ns() < until;) {
+      for (int i = 0; i < 32; i++) cpu_pause();
+      if (runtime_.stream.sequence() != seen) return true;  // still coming: look again
+    }
+  }
+  std::vector<Ref<Task>> ready;
+  if (!runtime_.planner.try_plan(ready)) return false;
+  submit(ready);
+  return true;
+}
+
+// First a worker looks around for some microseconds, then it naps, then it sleeps until a call or a task wakes it.
+// While one worker is awake enough to see the stream, recording a call wakes nobody.
+void Pool::idle(int index, int64_t& idle_since) {
+  bool was_watched = watched_.exchange(true, std::memory_order_acq_rel);
+  bool duty = on_duty(index);
+  if (!was_watched && duty) {
+    for (int64_t until = now_ns() + kHotNs; now_ns() < until;) {
+      if (runtime_.stream.size() || work_left_.load(std::memory_order_relaxed)) break;
+      for (int i = 0; i < 32; i++) cpu_pause();
+    }
+  }
+  std::unique_lock hold(mutex_);
+  auto something = [&] {
+    return stopping_ || (on_duty(index) && (work_left_.load(std::memory_order_acquire) > 0 ||
+                                            (runtime_.stream.size() > 0 && !watched_.load(std::memory_order_acquire))));
+  };
+  if (!was_watched && duty && now_ns() - idle_since < kWarmNs) {
+    wake_.wait_for(hold, kNap, [&] { return something() || runtime_.stream.size() > 0; });
+    watched_.store(false, std::memory_order_release);
+    return;
+  }
+  if (!was_watched) watched_.store(false, std::memory_order_release);
+  asleep_.fetch_add(1, std::memory_order_seq_cst);
+  wake_.wait(hold, something);
+  asleep_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Pool::notice(bool heavy) {
+  start();
+  if (heavy ? asleep_.load(std::memory_order_seq_cst) == 0 && !watched_.load(std::memory_order_relaxed)
+            : watched_.load(std::memory_order_seq_cst) || asleep_.load(std::memory_order_relaxed) == 0)
+    return;
+  std::lock_guard hold(mutex_);
+  wake_.notify_one();
+}
+
+// ---- queues --------------------------------------------------------------------------------------------------------
+
+void Pool::submit(std::vector<Ref<Task>>& ready) {
+  if (ready.empty()) return;
+  std::lock_guard hold(mutex_);
+  int worth_waking = 0;
+  for (Ref<Task>& task : ready) {
+    worth_waking += !task->tiny;
+    size_t queue = static_cast<size_t>(task->device.kind) * 64 + task->device.id % 64u;
+    if (queue >= queues_.size()) queues_.resize(queue + 1);
+    if (task->urgent.load(std::memory_order_relaxed))
+      urgent_.push_back(std::move(task));
+    else
+      queues_[queue].push_back(std::move(task));
+  }
+  work_left_.fetch_add(static_cast<int>(ready.size()), std::memory_order_release);
+  ready.clear();
+  // Tiny work waits for a worker that is awake, or for the thread that needs it.
+  if (worth_waking == 0 && !watched_.load(std::memory_order_acquire)) worth_waking = 1;
+  if (worth_waking == 1)
+    wake_.notify_one();
+  else if (worth_waking > 1)
+    wake_.notify_all();
+}
+
+// A task in a queue may have been run already by a thread that waited for it; those are dropped here.
+Ref<Task> Pool::take_ready() {
+  std::lock_guard hold(mutex_);
+  auto pop = [this](std::deque<Ref<Task>>& queue) -> Ref<Task> {
+    while (!queue.empty()) {
+      Ref<Task> task = std::move(queue.front());
+      queue.pop_front();
+      work_left_.fetch_sub(1, std::memory_order_relaxed);
+      if (task->claim()) return task;
+    }
+    return {};
+  };
+  if (Ref<Task> task = pop(urgent_)) return task;
+  for (size_t i = 0; i < queues_.size(); i++) {
+    turn_ = (turn_ + 1) % queues_.size();
+    if (Ref<Task> task = pop(queues_[turn_])) return task;
+  }
+  return {};
+}
+
+bool Pool::has_chunks(const Task& task) {
+  uint64_t cursor = task.cursor.load(std::memory_order_acquire);
+  if (cursor == 0) return false;  // not cut into chunks, or not yet
+  auto phase = static_cast<size_t>((cursor >> kPhaseShift) - 1);
+  return static_cast<int64_t>(cursor & kChunkMask) < task.chunk_counts[phase];
+}
+
+Ref<Task> Pool::find_parallel() {
+  std::lock_guard hold(mutex_);
+  for (const Ref<Task>& task : parallel_)
+    if (has_chunks(*task)) return task;
+  return {};
+}
+
+void Pool::offer(Task& task) {
+  {
+    std::lock_guard hold(mutex_);
+    parallel_.emplace_back(&task);
+    work_left_.fetch_add(1, std::memory_order_release);
+    wake_.notify_all();
+  }
+  if (task.urgent.load(std::memory_order_relaxed)) wake_waiters();
+}
+
+// ---- running -------------------------------------------------------------------------------------------------------
+
+// What a waiting thread keeps in mind while it takes part.
+struct Pool::Wait {
+  bool must_poll = false;    // it answers signals: nothing long may hold it up
+  bool counted = false;      // among helpers_
+  int64_t next_poll_ns = 0;
+};
+
+// Runs a claimed task, then one that became ready by it, and so on.
+void Pool::run(Ref<Task> task, Wait* wait) {
+  while (task) {
+    if (task->steps.size() == 1 && !task->abandoned.load(std::memory_order_relaxed) && start_task(*task)) {
+      task = join(task, wait);
+    } else {
+      if (!task->steps.empty()) run_steps(*task);
+      task = complete(*task, wait);
+    }
+    if (wait) poll(*wait);
+  }
+}
+
+// Prepares the only call of a task. True if it is cut into chunks that others may join; if not, it has been run.
+bool Pool::start_task(Task& task) {
+  RunningHere here(task);
+  Record& call = task.steps[0];
+  int64_t start = runtime_.tracer.on() ? now_ns() : 0;
+  if (start) task.event = std::make_shared<Event>(run_event(task, 0, start));
+  Prepared prepared = prepare(runtime_, call);
+  bool parallel = false;
+  if (prepared.kernel) {
+    task.phases = prepared.kernel->phases();
+    for (int phase = 0; phase < task.phases; phase++) {
+      task.chunk_counts[static_cast<size_t>(phase)] = prepared.kernel->chunks(phase);
+      parallel |= prepared.kernel->chunks(phase) > 1;
+    }
+  }
+  if (parallel) {
+    task.kernel = std::move(prepared.kernel);
+    next_phase(task, -1);
+    offer(task);
+    return true;
+  }
+  if (prepared.kernel) prepared.failure = run_kernel(runtime_, call, *prepared.kernel);
+  prepared.kernel.reset();
+  if (start) trace_run(*task.event, start, 1, prepared.failure != nullptr);
+  conclude(runtime_, call, prepared.failure);
+  task.steps.clear();
+  return false;
+}
+
+// Calls of a group, one after another on this thread.
+void Pool::run_steps(Task& task) {
+  static const FailurePtr* at_exit = [] {
+    auto failure = std::make_shared<Failure>();
+    failure->message = "dropped at exit of the interpreter";
+    return new FailurePtr(failure);
+  }();
+  RunningHere here(task);
+  for (size_t i = 0; i < task.steps.size(); i++) {
+    Record& call = task.steps[i];
+    if (task.abandoned.load(std::memory_order_relaxed)) {
+      conclude(runtime_, call, *at_exit);
+      continue;
+    }
+    int64_t start = runtime_.tracer.on() ? now_ns() : 0;
+    if (!start) {
+      run_whole(runtime_, call);
+      continue;
+    }
+    Event event = run_event(task, i, start);
+    bool failed = run_whole(runtime_, call);
+    trace_run(event, start, 1, failed);
+  }
+}
+
+// Opens the first phase after `phase` that has chunks; false if there is none.
+bool Pool::next_phase(Task& task, int phase) {
+  while (++phase < task.phases) {
+    int64_t n = task.chunk_counts[static_cast<size_t>(phase)];
+    if (n == 0) continue;
+    task.chunks_left.store(n, std::memory_order_relaxed);
+    task.cursor.store(static_cast<uint64_t>(phase + 1) << kPhaseShift, std::memory_order_release);
+    return true;
+  }
+  return false;
+}
+
+void Pool::run_chunk(Task& task, int phase, int64_t chunk) {
+  if (task.chunk_failed.load(std::memory_order_relaxed)) return;
+  try {
+    task.kernel->run(phase, chunk);
+  } catch (abi::__forced_unwind&) {
+    throw;
+  } catch (...) {
+    if (!task.chunk_failed.exchange(true)) task.chunk_error = std::current_exception();
+  }
+}
+
+// Runs chunks of a task until none is left or this thread has to go. Whoever runs the last chunk completes the task
+// and gets the task to run next.
+Ref<Task> Pool::join(const Ref<Task>& task, Wait* wait) {
+  RunningHere here(*task);
+  int64_t start = task->event ? now_ns() : 0, chunks = 0;
+  while (true) {
+    uint64_t ticket = task->cursor.fetch_add(1, std::memory_order_acq_rel);
+    int phase = static_cast<int>(ticket >> kPhaseShift) - 1;
+    auto chunk = static_cast<int64_t>(ticket & kChunkMask);
+    if (chunk >= task->chunk_counts[static_cast<size_t>(phase)]) break;
+    run_chunk(*task, phase, chunk);
+    chunks++;
+    if (task->chunks_left.fetch_sub(1, std::memory_order_acq_rel) == 1 && !next_phase(*task, phase)) {
+      if (start) trace_run(*task->event, start, chunks, task->chunk_failed);
+      end_parallel(*task);
+      return complete(*task, wait);
+    }
+    if (wait) poll(*wait);
+    else if (running.size() == 1 && !on_duty(current_lane())) break;
+  }
+  if (start && chunks) trace_run(*task->event, start, chunks, false);
+  return {};
+}
+
+void Pool::end_parallel(Task& task) {
+  {
+    std::lock_guard hold(mutex_);
+    std::erase_if(parallel_, [&](const Ref<Task>& other) { return other.get() == &task; });
+    work_left_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  task.kernel.reset();
+  Record& call = task.steps[0];
+  FailurePtr failure;
+  if (task.chunk_failed) failure = to_failure(runtime_, call, std::exchange(task.chunk_error, nullptr));
+  runtime_.counters.executed.fetch_add(call.calls, std::memory_order_relaxed);
+  conclude(runtime_, call, failure);
+}
+
+// The task is done: releases what it used and the tasks behind it. Gives one of those to run next, already claimed.
+Ref<Task> Pool::complete(Task& task, Wait* wait) {
+  task.steps.clear();
+  std::vector<Ref<Task>> after = task.finish(), ready;
+  Ref<Task> next;
+  for (Ref<Task>& later : after) {
+    if (later->blockers.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+    if (runtime_.tracer.on()) later->ready_ns = now_ns();
+    later->state.store(Task::ready, std::memory_order_release);
+    bool mine = !next && may_run(*later, wait) && (!wait || later->urgent.load(std::memory_order_relaxed));
+    if (!mine)
+      ready.push_back(std::move(later));
+    else if (later->claim())
+      next = std::move(later);
+  }
+  submit(ready);
+  if (task.urgent.load(std::memory_order_acquire)) wake_waiters();
+  return next;
+}
+
+// ---- tracing -------------------------------------------------------------------------------------------------------
+
+Event Pool::run_event(const Task& task, size_t step, int64_t start) {
+  const Record& call = task.steps[step];
+  Event event{};
+  event.type = Event::run;
+  event.name = call.op->name;
+  event.shapes = describe_shapes(call);
+  event.source = call.source;
+  event.sequence = call.sequence;
+  if (step < task.after.size()) event.after = task.after[step];
+  event.recorded_ns = call.recorded_ns;
+  event.ready_ns = task.ready_ns ? task.ready_ns : start;
+  return event;
+}
+
+void Pool::trace_run(Event event, int64_t start, int64_t chunks, bool failed) {
+  event.lane = current_lane();
+  event.start_ns = start;
+  event.end_ns = now_ns();
+  event.chunks = chunks;
+  event.failed = failed;
+  runtime_.tracer.add(std::move(event));
+}
+
+// ---- waiting -------------------------------------------------------------------------------------------------------
+
+void Pool::plan() {
+  std::vector<Ref<Task>> ready;
+  runtime_.planner.plan(ready);
+  submit(ready);
+}
+
+bool Pool::may_run(const Task& task, const Wait* wait) const {
+  if (!wait || is_worker_thread) return true;
+  return !(task.flags & kHost) && !(wait->must_poll && (task.flags & kLong));
+}
+
+void Pool::wake_waiters() {
+  epoch_.fetch_add(1, std::memory_order_seq_cst);
+  if (waiters_.load(std::memory_order_seq_cst) == 0) return;
+  { std::lock_guard hold(wait_mutex_); }
+  progress_.notify_all();
+}
+
+void Pool::poll(Wait& wait) {
+  if (!wait.must_poll) return;
+  int64_t now = now_ns();
+  if (now < wait.next_poll_ns) return;
+  wait.next_poll_ns = now + kPollNs;
+  runtime_.front_end.poll();
+}
+
+// While a waiting thread runs tasks, one worker steps back, so that there are never more busy threads than asked for.
+void Pool::count_helper(Wait& wait, bool helping) {
+  if (is_worker_thread || wait.counted == helping) return;
+  wait.counted = helping;
+  helpers_.fetch_add(helping ? 1 : -1, std::memory_order_acq_rel);
+  if (!helping && (work_left_.load(std::memory_order_acquire) > 0 || runtime_.stream.size() > 0)) {
+    std::lock_guard hold(mutex_);
+    wake_.notify_all();
+  }
+}
+
+// Everything unfinished that these tasks need, oldest first. From here on it is urgent.
+std::vector<Ref<Task>> Pool::collect(std::vector<Ref<Task>> wanted) {
+  std::vector<Ref<Task>> needed, ready;
+  std::unordered_set<Task*> seen;
+  while (!wanted.empty()) {
+    Ref<Task> task = std::move(wanted.back());
+    wanted.pop_back();
+    if (!task || task->finished() || !seen.insert(task.get()).second) continue;
+    if (std::find(running.begin(), running.end(), task.get()) != running.end())
+      fail(ErrorKind::runtime, "waiting, inside a host call, for something that needs the result of that call");
+    task->urgent.store(true, std::memory_order_release);
+    if (task->state.load(std::memory_order_acquire) == Task::ready) ready.push_back(task);
+    for (Ref<Task>& before : task->predecessors()) wanted.push_back(std::move(before));
+    needed.push_back(std::move(task));
+  }
+  std::sort(needed.begin(), needed.end(),
+            [](const Ref<Task>& a, const Ref<Task>& b) { return a->sequence < b->sequence; });
+  if (ready.size() > 1) submit(ready);  // again, into the urgent queue
+  return needed;
+}
+
+void Pool::abandon_all_but(const std::vector<Ref<Task>>& tasks, const std::vector<Ref<Task>>& kept) {
+  std::unordered_set<const Task*> needed;
+  for (const Ref<Task>& task : collect(kept)) needed.insert(task.get());
+  for (const Ref<Task>& task : tasks)
+    if (!needed.contains(task.get())) task->abandoned.store(true, std::memory_order_relaxed);
+}
+
+void Pool::keep_waitable(std::vector<Ref<Task>>& tasks) {
+  uint64_t own = running_call();
+  std::unordered_set<Task*> dependents;
+  std::vector<Ref<Task>> open;
+  for (Task* task : running) open.emplace_back(task);
+  while (!open.empty()) {
+    Ref<Task> task = std::move(open.back());
+    open.pop_back();
+    if (!dependents.insert(task.get()).second) continue;
+    for (Ref<Task>& after : task->successors()) open.push_back(std::move(after));
+  }
+  std::erase_if(tasks, [&](const Ref<Task>& task) {
+    return dependents.contains(task.get()) || (task->sequence > own && task->recorded_in != own);
+  });
+}
+
+bool Pool::help_until_done(std::vector<Ref<Task>> wanted, int64_t deadline_ns) {
+  Wait wait;
+  wait.must_poll = runtime_.front_end.must_poll && runtime_.front_end.must_poll();
+  wait.next_poll_ns = wait.must_poll ? now_ns() + kPollNs : 0;
+  struct Uncount {
+    Pool& pool;
+    Wait& wait;
+    ~Uncount() { pool.count_helper(wait, false); }
+  } uncount{*this, wait};
+
+  std::vector<Ref<Task>> needed = collect(std::move(wanted));
+  size_t first = 0;
+  while (true) {
+    uint64_t seen = epoch_.load(std::memory_order_seq_cst);
+    while (first < needed.size() && needed[first]->finished()) first++;
+    if (first == needed.size()) return true;
+    if (now_ns() > deadline_ns) return false;
+    if (!help_once(needed, first, wait)) block(wait, seen);
+  }
+}
+
+// Runs one of the needed tasks, or chunks of one; false if others are at all of them.
+bool Pool::help_once(const std::vector<Ref<Task>>& needed, size_t first, Wait& wait) {
+  for (size_t i = first; i < needed.size(); i++) {
+    const Ref<Task>& task = needed[i];
+    if (task->finished() || !may_run(*task, &wait)) continue;
+    if (task->claim()) {
+      count_helper(wait, true);
+      run(task, &wait);
+      return true;
+    }
+    if (has_chunks(*task)) {
+      count_helper(wait, true);
+      run(join(task, &wait), &wait);
+      return true;
+    }
+  }
+  return false;
+}
+
+void Pool::block(Wait& wait, uint64_t seen) {
+  count_helper(wait, false);
+  for (int i = 0; i < 256; i++) {
+    if (epoch_.load(std::memory_order_relaxed) != seen) return;
+    cpu_pause();
+  }
+  waiters_.fetch_add(1, std::memory_order_seq_cst);
+  {
+    std::unique_lock hold(wait_mutex_);
+    progress_.wait_for(hold, std::chrono::nanoseconds(kPollNs),
+                       [&] { return epoch_.load(std::memory_order_seq_cst) != seen; });
+  }
+  waiters_.fetch_sub(1, std::memory_order_relaxed);
+  poll(wait);
+}
+
+}  // namespace slipstream::engine

@@ -1,0 +1,107 @@
+// Pool: the worker threads. Independent tasks run side by side; a large one is cut into chunks that idle threads join.
+// A thread that waits for a task takes part in the work that task needs.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "engine.h"
+#include "task.h"
+
+namespace slipstream::engine {
+
+class Runtime;
+
+class Pool {
+ public:
+  explicit Pool(Runtime& runtime);
+
+  int workers() const { return target_.load(std::memory_order_relaxed); }
+  void set_workers(int n);
+  // Threads start with the first recorded call, not before.
+  void start();
+  void stop(double seconds);
+
+  // A call was recorded: make sure that somebody will plan it soon, without waking a thread per call.
+  void notice(bool heavy);
+  // Tasks that can run now.
+  void submit(std::vector<Ref<Task>>& ready);
+  // Until all of these are done, running what they need. Ends early with the exception of FrontEnd::poll.
+  // False if `deadline_ns` passes first.
+  bool help_until_done(std::vector<Ref<Task>> wanted, int64_t deadline_ns = INT64_MAX);
+  // Plans what is recorded and submits it.
+  void plan();
+
+  // At exit: of these tasks, only those that the kept ones need are to run.
+  void abandon_all_but(const std::vector<Ref<Task>>& tasks, const std::vector<Ref<Task>>& kept);
+  // Inside a host call, "everything so far" is what was recorded before that call or by it, less what needs its result.
+  static void keep_waitable(std::vector<Ref<Task>>& tasks);
+  static uint64_t running_call() { return running_here().empty() ? 0 : running_here().back()->sequence; }
+  void inherit(const Pool& parent) { target_ = parent.workers(); }
+
+  static bool inside_task();
+  static bool is_worker();
+  // Tasks on the calling thread's stack, innermost last.
+  static const std::vector<Task*>& running_here();
+
+ private:
+  struct Wait;
+  void work(int index);
+  bool run_something();
+  bool watch_stream();
+  void idle(int index, int64_t& idle_since);
+  bool on_duty(int index) const { return index + helpers_.load(std::memory_order_acquire) < workers(); }
+
+  Ref<Task> take_ready();
+  Ref<Task> find_parallel();
+  static bool has_chunks(const Task& task);
+  void offer(Task& task);
+
+  void run(Ref<Task> task, Wait* wait);
+  bool start_task(Task& task);
+  void run_steps(Task& task);
+  bool next_phase(Task& task, int phase);
+  void run_chunk(Task& task, int phase, int64_t chunk);
+  Ref<Task> join(const Ref<Task>& task, Wait* wait);
+  void end_parallel(Task& task);
+  Ref<Task> complete(Task& task, Wait* wait);
+  Event run_event(const Task& task, size_t step, int64_t start);
+  void trace_run(Event event, int64_t start, int64_t chunks, bool failed);
+
+  bool may_run(const Task& task, const Wait* wait) const;
+  std::vector<Ref<Task>> collect(std::vector<Ref<Task>> wanted);
+  bool help_once(const std::vector<Ref<Task>>& needed, size_t first, Wait& wait);
+  void count_helper(Wait& wait, bool helping);
+  void wake_waiters();
+  void poll(Wait& wait);
+  void block(Wait& wait, uint64_t seen);
+
+  Runtime& runtime_;
+  std::atomic<int> target_;
+  std::atomic<bool> started_{false};
+
+  std::mutex mutex_;  // queues and sleeping workers
+  std::condition_variable wake_;
+  std::deque<Ref<Task>> urgent_;
+  std::vector<std::deque<Ref<Task>>> queues_;  // one per device, served in turn
+  size_t turn_ = 0;
+  std::vector<Ref<Task>> parallel_;            // running tasks that others may join
+  std::atomic<int> work_left_{0};              // entries in the queues and in parallel_
+  std::atomic<int> asleep_{0};                 // workers in untimed sleep
+  std::atomic<bool> watched_{false};           // some worker looks at the stream now and then
+  std::atomic<int> helpers_{0};                // waiting threads that run tasks: so many workers step back
+  bool stopping_ = false;
+  int alive_ = 0;
+  std::condition_variable ended_;
+
+  std::mutex wait_mutex_;
+  std::condition_variable progress_;
+  std::atomic<uint64_t> epoch_{0};             // changes when something that somebody waits for moves on
+  std::atomic<int> waiters_{0};
+};
+
+}  // namespace slipstream::engine

@@ -1,0 +1,119 @@
+// Task: what the planner makes of one or more calls. It runs when the tasks before it are done.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "../op.h"
+#include "engine.h"
+#include "locks.h"
+
+namespace slipstream::engine {
+
+class Task;
+
+// The planner's memory of one storage: the task that last writes it and those that read what it wrote.
+struct StorageUse {
+  uint32_t generation = 0;  // of the engine whose tasks these are
+  Ref<Task> last_writer;
+  SmallVec<Ref<Task>, 2> readers;
+  uint64_t last_call = 0;   // number of the call that last writes it
+  uint64_t needed_in = 0;   // number of the batch in which some kept call reads the storage
+  uint64_t counted_in = 0;  // number of the batch that the next count is of
+  uint32_t operands = 0;    // operands on the storage in that batch
+};
+
+// A call with more than this many phases would not fit Task::chunk_counts.
+inline constexpr int kMaxPhases = 4;
+
+class Task : public RefCounted<Task> {
+ public:
+  enum State : uint8_t { waiting, ready, running, done };
+
+  // ---- set by the planner, then constant
+  std::vector<Record> steps;   // run one after another; only a task of one step is cut into chunks
+  Device device;
+  uint64_t sequence = 0;       // of the first call in it
+  uint64_t recorded_in = 0;    // number of the host call that recorded it; 0: the program itself
+  uint8_t flags = 0;           // of all its calls
+  bool tiny = false;           // cheaper than handing it to another thread
+
+  // ---- order
+  std::atomic<int> blockers{1};  // unfinished tasks before this one, and 1 while it is being planned
+  std::atomic<State> state{waiting};
+  std::atomic<bool> urgent{false};     // somebody waits for it
+  std::atomic<bool> abandoned{false};  // the interpreter exits: do not run it
+
+  // ---- the running call, while it is cut into chunks. The cursor holds (phase + 1) << 40 | next chunk.
+  std::unique_ptr<Kernel> kernel;
+  std::array<int64_t, kMaxPhases> chunk_counts{};
+  int phases = 0;
+  std::atomic<uint64_t> cursor{0};
+  std::atomic<int64_t> chunks_left{0};
+  std::atomic<bool> chunk_failed{false};
+  std::exception_ptr chunk_error;  // set by the first chunk that fails
+
+  // ---- while tracing
+  int64_t ready_ns = 0;
+  std::shared_ptr<const Event> event;         // the only call's, without times
+  std::vector<std::vector<uint64_t>> after;   // for each step, the calls whose results it reads
+
+  bool finished() const { return state.load(std::memory_order_acquire) == done; }
+  // True for exactly one caller, who then runs it.
+  bool claim() {
+    State expected = ready;
+    return state.compare_exchange_strong(expected, running, std::memory_order_acq_rel);
+  }
+
+  // Makes this task wait for `before` unless that is done or already waited for.
+  void run_after(Task& before);
+  // Does it wait for that one directly? For the planner, while it builds the task.
+  bool runs_after(const Task& before) const {
+    return std::any_of(before_.begin(), before_.end(), [&](const Ref<Task>& task) { return task.get() == &before; });
+  }
+  // Tasks before and after, copied under the lock (they change as tasks end).
+  std::vector<Ref<Task>> predecessors();
+  std::vector<Ref<Task>> successors();
+  // Marks it done; gives the tasks after it.
+  std::vector<Ref<Task>> finish();
+
+ private:
+  SpinLock lock_;
+  std::vector<Ref<Task>> before_;
+  std::vector<Ref<Task>> after_;
+};
+
+inline void Task::run_after(Task& before) {
+  if (runs_after(before)) return;
+  std::lock_guard hold(before.lock_);
+  if (before.state.load(std::memory_order_relaxed) == done) return;
+  before.after_.emplace_back(this);
+  blockers.fetch_add(1, std::memory_order_relaxed);
+  std::lock_guard own(lock_);
+  before_.emplace_back(&before);
+}
+
+inline std::vector<Ref<Task>> Task::predecessors() {
+  std::lock_guard hold(lock_);
+  return before_;
+}
+
+inline std::vector<Ref<Task>> Task::successors() {
+  std::lock_guard hold(lock_);
+  return after_;
+}
+
+inline std::vector<Ref<Task>> Task::finish() {
+  std::vector<Ref<Task>> before, after;
+  std::lock_guard hold(lock_);
+  state.store(done, std::memory_order_release);
+  before.swap(before_);
+  after.swap(after_);
+  return after;  // `before` drops its references after the lock is released
+}
+
+}  // namespace slipstream::engine

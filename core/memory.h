@@ -1,0 +1,126 @@
+// Ref: an intrusive reference. SmallVec: a vector whose first few elements need no allocation.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <utility>
+
+namespace slipstream {
+
+// Base of objects held by Ref. A new object has one reference, taken over by Ref::adopt.
+template <class T>
+class RefCounted {
+ public:
+  void retain() const { refs_.fetch_add(1, std::memory_order_relaxed); }
+  void release() const {
+    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete static_cast<const T*>(this);
+  }
+  uint32_t refs() const { return refs_.load(std::memory_order_acquire); }
+
+ private:
+  mutable std::atomic<uint32_t> refs_{1};
+};
+
+template <class T>
+class Ref {
+ public:
+  Ref() = default;
+  explicit Ref(T* p) : p_(p) {
+    if (p_) p_->retain();
+  }
+  static Ref adopt(T* p) {
+    Ref r;
+    r.p_ = p;
+    return r;
+  }
+  Ref(const Ref& o) : Ref(o.p_) {}
+  Ref(Ref&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
+  Ref& operator=(Ref o) noexcept {
+    std::swap(p_, o.p_);
+    return *this;
+  }
+  ~Ref() {
+    if (p_) p_->release();
+  }
+  T* get() const { return p_; }
+  T* operator->() const { return p_; }
+  T& operator*() const { return *p_; }
+  explicit operator bool() const { return p_ != nullptr; }
+  bool operator==(const Ref& o) const { return p_ == o.p_; }
+  void reset() { Ref().swap(*this); }
+  void swap(Ref& o) noexcept { std::swap(p_, o.p_); }
+
+ private:
+  T* p_ = nullptr;
+};
+
+template <class T, int N>
+class SmallVec {
+ public:
+  SmallVec() = default;
+  SmallVec(SmallVec&& o) noexcept { take(o); }
+  SmallVec(const SmallVec& o) {
+    for (const T& v : o) push_back(v);
+  }
+  SmallVec& operator=(SmallVec o) noexcept {
+    clear();
+    take(o);
+    return *this;
+  }
+  ~SmallVec() { clear(); }
+
+  template <class... Args>
+  T& emplace_back(Args&&... args) {
+    if (size_ == capacity_) grow();
+    T* at = new (begin() + size_) T(std::forward<Args>(args)...);
+    size_++;
+    return *at;
+  }
+  void push_back(T v) { emplace_back(std::move(v)); }
+  void clear() {
+    for (T& v : *this) v.~T();
+    if (heap_) ::operator delete(heap_, std::align_val_t{alignof(T)});
+    heap_ = nullptr;
+    size_ = 0;
+    capacity_ = N;
+  }
+  int size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T* begin() { return heap_ ? heap_ : reinterpret_cast<T*>(inline_); }
+  T* end() { return begin() + size_; }
+  const T* begin() const { return heap_ ? heap_ : reinterpret_cast<const T*>(inline_); }
+  const T* end() const { return begin() + size_; }
+  T& operator[](int i) { return begin()[i]; }
+  const T& operator[](int i) const { return begin()[i]; }
+
+ private:
+  void grow() {
+    int bigger = capacity_ * 2;
+    auto* to = static_cast<T*>(::operator new(sizeof(T) * static_cast<size_t>(bigger), std::align_val_t{alignof(T)}));
+    for (int i = 0; i < size_; i++) new (to + i) T(std::move(begin()[i]));
+    int n = size_;
+    clear();
+    heap_ = to;
+    size_ = n;
+    capacity_ = bigger;
+  }
+  void take(SmallVec& o) {
+    if (o.heap_) {
+      heap_ = std::exchange(o.heap_, nullptr);
+      size_ = std::exchange(o.size_, 0);
+      capacity_ = std::exchange(o.capacity_, N);
+    } else {
+      for (T& v : o) emplace_back(std::move(v));
+      o.clear();
+    }
+  }
+
+  alignas(T) unsigned char inline_[sizeof(T) * N];
+  T* heap_ = nullptr;
+  int size_ = 0;
+  int capacity_ = N;
+};
+
+}  // namespace slipstream

@@ -1,0 +1,92 @@
+// What is recorded: an operation, its operands, its parameters. And what runs: a kernel, in chunks.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "array.h"
+#include "rows.h"
+
+namespace slipstream {
+
+enum OpFlags : uint8_t {
+  kPure = 0,
+  kObservable = 1,    // has an effect besides its outputs: never skipped
+  kMayFail = 2,       // may fail on the values it meets: never skipped, so that no error is lost
+  kHost = 4,          // calls back into the front end, for as long as that takes
+  kAfterFailure = 8,  // runs although an input failed (done callbacks)
+  kLong = 16,         // one chunk may take long: not run by a thread that must answer signals
+};
+
+// A kind of operation: one static object each, compared by address.
+struct Op {
+  const char* name;
+  uint8_t flags = kPure;
+  Row row = Row::none;  // for elementwise operations and reductions: their row of ops.def
+};
+
+// Parameters of a structural operation; each op derives its own.
+struct OpParams {
+  virtual ~OpParams() = default;
+};
+
+// One call. Everything is checked before it is recorded: shapes fit, views lie within their storages, and inputs of
+// elementwise operations are already broadcast to the shape of the output.
+struct Record {
+  const Op* op = nullptr;
+  DType compute = DType::f32;  // rows only: the type the inputs are converted to before the operation
+  SourceId source = 0;
+  bool in_place = false;       // some output's storage existed before this call, so it is ordered after earlier uses
+  uint64_t sequence = 0;       // set by the engine, like the rest of these numbers
+  uint64_t recorded_in = 0;    // number of the host call that recorded it; 0: the program itself
+  uint32_t calls = 1;          // how many calls of the program it stands for
+  int64_t flight_bytes = 0;    // of results it brings into being, while it is in flight
+  int64_t recorded_ns = 0;     // while tracing
+  SmallVec<Operand, 3> inputs;
+  SmallVec<Operand, 1> outputs;
+  std::array<Scalar, 2> scalars;  // values of inputs without storage, in their order
+  std::shared_ptr<const OpParams> params;
+
+  template <class P>
+  const P& as() const { return static_cast<const P&>(*params); }
+};
+
+// A call bound to memory. Work is cut into phases, a phase into chunks; the chunks of a phase run in any order on any
+// threads, phases one after another. The cut depends on shapes and dtypes alone, so that results never depend on the
+// number of threads. A chunk should take between 0.1 and 5 ms.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual int phases() const { return 1; }
+  virtual int64_t chunks(int /*phase*/) const { return 1; }
+  virtual void run(int phase, int64_t chunk) = 0;
+};
+
+// Makes the kernel of one op on one kind of device. The record outlives the kernel; its outputs have memory.
+using MakeKernel = std::unique_ptr<Kernel> (*)(const Record&);
+
+// A kernel of one chunk from a function.
+template <class F>
+std::unique_ptr<Kernel> single_kernel(F f) {
+  struct Single final : Kernel {
+    explicit Single(F f) : f(std::move(f)) {}
+    void run(int, int64_t) override { f(); }
+    F f;
+  };
+  return std::make_unique<Single>(std::move(f));
+}
+
+// A kernel of `n` equal chunks from a function of the chunk number.
+template <class F>
+std::unique_ptr<Kernel> chunked_kernel(int64_t n, F f) {
+  struct Chunked final : Kernel {
+    Chunked(int64_t n, F f) : n(n), f(std::move(f)) {}
+    int64_t chunks(int) const override { return n; }
+    void run(int, int64_t chunk) override { f(chunk); }
+    int64_t n;
+    F f;
+  };
+  return std::make_unique<Chunked>(n, std::move(f));
+}
+
+}  // namespace slipstream

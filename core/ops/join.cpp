@@ -1,0 +1,60 @@
+// concatenate: checks shapes, finds the common type, records one call.
+#include "join.h"
+
+#include "../elementwise.h"
+#include "check.h"
+#include "structural.h"
+
+namespace slipstream {
+
+const Op kConcatenate{"concatenate"};
+
+namespace {
+
+Shape joined_shape(std::span<const Array> arrays, int axis) {
+  Shape shape = arrays[0].shape;
+  for (size_t i = 1; i < arrays.size(); i++) {
+    const Shape& other = arrays[i].shape;
+    bool fits = other.size() == shape.size();
+    for (int d = 0; fits && d < shape.size(); d++) fits = d == axis || other[d] == shape[d];
+    if (!fits)
+      fail(ErrorKind::value, "concatenate: shapes ", arrays[0].shape, " and ", other, " (array ", i,
+           ") differ in more than axis ", axis);
+    shape[axis] += other[axis];
+  }
+  return shape;
+}
+
+// From the highest kind down, as NumPy: int16, uint16 and float16 give float32, though int32 and float16 do not.
+DType common_type(std::span<const Array> arrays) {
+  std::optional<DType> type;
+  for (Kind k : {Kind::complex, Kind::real, Kind::integer, Kind::boolean})
+    for (const Array& x : arrays)
+      if (kind(x.dtype) == k) type = type ? promote(*type, x.dtype) : x.dtype;
+  return *type;
+}
+
+}  // namespace
+
+Array concatenate(std::span<const Array> arrays, int64_t axis, const Array* out, std::optional<DType> dtype) {
+  if (arrays.empty()) fail(ErrorKind::value, "concatenate: needs at least one array");
+  if (arrays[0].ndim() == 0) fail(ErrorKind::value, "concatenate: arrays without dimensions cannot be joined");
+  int at = normalize_axis(axis, arrays[0].ndim(), "concatenate");
+  Shape shape = joined_shape(arrays, at);
+  bool overlaps = false;
+  for (const Array& x : arrays) {
+    same_device("concatenate", arrays[0], x);
+    overlaps |= out && out->storage() == x.storage();
+  }
+  DType type = dtype ? *dtype : common_type(arrays);
+  Destination to = destination("concatenate", shape, type, arrays[0].device(), out, {}, !overlaps);
+  auto params = std::make_shared<JoinParams>();
+  params->axis = at;
+  Record call;
+  call.op = &kConcatenate;
+  call.params = params;
+  for (const Array& x : arrays) call.inputs.emplace_back(x.dtype == type ? x : astype(x, type));
+  return finish(std::move(call), to);
+}
+
+}  // namespace slipstream

@@ -1,0 +1,174 @@
+// matmul and dot: NumPy's rules for shapes and types.
+#include "matmul.h"
+
+#include <numeric>
+
+#include "../cpu/blas.h"
+#include "../elementwise.h"
+#include "../engine/engine.h"
+#include "check.h"
+#include "structural.h"
+
+namespace slipstream {
+
+const Op kMatmul{"matmul"};
+
+std::optional<MatrixLayout> matrix_layout(const View& x) {
+  auto item = static_cast<int64_t>(itemsize(x.dtype));
+  int last = x.ndim() - 1;
+  int64_t rows = x.shape[last - 1], columns = x.shape[last];
+  int64_t down = x.strides[last - 1], right = x.strides[last];
+  auto fits = [item](int64_t n, int64_t step, int64_t width) {
+    return n <= 1 || (step >= std::max<int64_t>(width, 1) * item && step % item == 0);
+  };
+  auto ld = [item](int64_t n, int64_t step, int64_t width) { return n <= 1 ? std::max<int64_t>(width, 1) : step / item; };
+  if ((columns <= 1 || right == item) && fits(rows, down, columns)) return MatrixLayout{false, ld(rows, down, columns)};
+  if ((rows <= 1 || down == item) && fits(columns, right, rows)) return MatrixLayout{true, ld(columns, right, rows)};
+  return std::nullopt;
+}
+
+namespace {
+
+Array with_layout(const Array& x) { return matrix_layout(x) ? x : copy(x); }
+
+// An array's last two axes kept, its leading ones broadcast.
+Array broadcast_batch(const Array& x, const Shape& batch) {
+  Shape shape = batch;
+  shape.push_back(x.shape[x.ndim() - 2]);
+  shape.push_back(x.shape[x.ndim() - 1]);
+  return x.broadcast_to(shape);
+}
+
+Shape batch_of(const Array& x) {
+  return Shape(std::span<const int64_t>(x.shape.begin(), static_cast<size_t>(x.ndim() - 2)));
+}
+
+// The axes that a vector argument got for the product, taken away from the result again.
+Array drop_axes(const Array& x, bool row, bool column) {
+  std::vector<int64_t> axes;
+  if (row) axes.push_back(x.ndim() - 2);
+  if (column) axes.push_back(x.ndim() - 1);
+  return axes.empty() ? x : squeeze(x, axes);
+}
+
+Array add_axes(const Array& x, bool row, bool column) {
+  if (row) return expand_dims(x, std::array<int64_t, 1>{-2});
+  return column ? expand_dims(x, std::array<int64_t, 1>{-1}) : x;
+}
+
+// A stack of matrices times one matrix is one product if the stack's rows follow each other.
+void merge_rows(Array& a, const Array& b, Array& c) {
+  if (b.ndim() != 2 || a.ndim() == 2 || a.size() == 0 || c.size() == 0) return;
+  std::optional<Array> tall = reshape_view(a, Shape{-1, a.shape[a.ndim() - 1]});
+  std::optional<Array> result = reshape_view(c, Shape{-1, c.shape[c.ndim() - 1]});
+  if (!tall || !result || !matrix_layout(*tall) || !matrix_layout(*result) || matrix_layout(*result)->transposed) return;
+  a = *tall;
+  c = *result;
+}
+
+// The product of arrays of one type with at least two axes, written to `c`, which has room for it.
+void record_product(Array a, Array b, Array c, bool in_place) {
+  a = with_layout(a);
+  b = with_layout(b);
+  merge_rows(a, b, c);
+  Shape batch = batch_of(c);
+  Record call;
+  call.op = &kMatmul;
+  call.inputs.emplace_back(broadcast_batch(a, batch));
+  call.inputs.emplace_back(broadcast_batch(b, batch));
+  call.outputs.emplace_back(c);
+  call.in_place = in_place;
+  engine::record(std::move(call));
+}
+
+void check_aligned(const char* op, const Array& a, const Array& b, const Shape& shape_a, const Shape& shape_b) {
+  int64_t left = a.shape[a.ndim() - 1], right = b.shape[b.ndim() - 2];
+  if (left != right)
+    fail(ErrorKind::value, op, ": shapes ", shape_a, " and ", shape_b, " do not align: ", left, " != ", right);
+}
+
+Shape product_batch(const char* op, const Array& a, const Array& b) {
+  try {
+    return broadcast(batch_of(a), batch_of(b), op);
+  } catch (const Error&) {
+    fail(ErrorKind::value, op, ": shapes ", a.shape, " and ", b.shape, " do not align: the leading axes ", batch_of(a),
+         " and ", batch_of(b), " cannot be broadcast");
+  }
+}
+
+Array product(const char* op, const Array& x, const Array& y, const Array* out) {
+  same_device(op, x, y);
+  bool row = x.ndim() == 1, column = y.ndim() == 1;
+  Array a = add_axes(x, row, false), b = add_axes(y, false, column);
+  check_aligned(op, a, b, x.shape, y.shape);
+  Shape shape = product_batch(op, a, b);
+  shape.push_back(a.shape[a.ndim() - 2]);
+  shape.push_back(b.shape[b.ndim() - 1]);
+  DType type = promote(x.dtype, y.dtype);
+  DType compute = is_half(type) ? DType::f32 : type;
+  if (x.device().kind == 0 && kind(compute) >= Kind::real) cpu::load_blas();
+  if (a.dtype != compute) a = astype(a, compute);
+  if (b.dtype != compute) b = astype(b, compute);
+
+  Shape visible = shape;
+  if (column) visible.erase(visible.size() - 1);
+  if (row) visible.erase(visible.size() - (column ? 1 : 2));
+  std::optional<Array> wide;  // out, with the vector's axes
+  bool direct = false;
+  if (out && out->shape == visible) {
+    wide = column ? add_axes(*out, false, true) : *out;
+    if (row) wide = add_axes(*wide, true, false);
+    std::optional<MatrixLayout> layout = matrix_layout(*wide);
+    direct = compute == type && layout && !layout->transposed;
+  }
+  Destination to = destination(op, visible, type, x.device(), out, {&x, &y}, direct);
+  if (to.direct()) {
+    record_product(a, b, *wide, true);
+    return *out;
+  }
+  Array c(shape, compute, x.device());
+  record_product(a, b, c, false);
+  Array result = drop_axes(c, row, column);
+  if (out) {
+    assign(*out, result);
+    return *out;
+  }
+  return compute == type ? result : astype(result, type);
+}
+
+}  // namespace
+
+Array matmul(const Array& a, const Array& b, const Array* out) {
+  if (a.ndim() == 0 || b.ndim() == 0)
+    fail(ErrorKind::value, "matmul: shapes ", a.shape, " and ", b.shape, ": both need at least one dimension (use multiply)");
+  return product("matmul", a, b, out);
+}
+
+Array dot(const Array& a, const Array& b, const Array* out) {
+  if (a.ndim() == 0 || b.ndim() == 0) {
+    ElementwiseOptions options;
+    options.out = out;
+    return elementwise(Row::multiply, {a, b}, options);
+  }
+  if (b.ndim() <= 2) return product("dot", a, b, out);
+  // Sums over the last axis of a and the last but one of b: b becomes one wide matrix.
+  int64_t k = b.shape[b.ndim() - 2];
+  Array left = add_axes(a, a.ndim() == 1, false);
+  check_aligned("dot", left, b, a.shape, b.shape);
+  std::vector<int64_t> axes{b.ndim() - 2};
+  Shape shape(std::span<const int64_t>(a.shape.begin(), static_cast<size_t>(a.ndim() - 1)));
+  int64_t wide = 1;
+  for (int i = 0; i < b.ndim(); i++) {
+    if (i == b.ndim() - 2) continue;
+    axes.push_back(i);
+    shape.push_back(b.shape[i]);
+    wide *= b.shape[i];
+  }
+  Array result = reshape(product("dot", a, reshape(transpose(b, axes), Shape{k, wide}), nullptr), shape);
+  if (!out) return result;
+  destination("dot", shape, result.dtype, a.device(), out, {}, false);
+  assign(*out, result);
+  return *out;
+}
+
+}  // namespace slipstream

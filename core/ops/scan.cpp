@@ -1,0 +1,48 @@
+// cumsum and cumprod: NumPy's types (small integers add up in 64 bits), any axis.
+#include "scan.h"
+
+#include "../elementwise.h"
+#include "check.h"
+#include "structural.h"
+
+namespace slipstream {
+
+const Op kCumsum{"cumsum"};
+const Op kCumprod{"cumprod"};
+
+namespace {
+
+DType scan_type(DType t) {
+  if (t == DType::b1 || is_signed_integer(t)) return DType::i64;
+  return is_integer(t) ? DType::u64 : t;
+}
+
+Array scan(const Op& op, const Array& x, int64_t axis, std::optional<DType> dtype, const Array* out) {
+  if (x.ndim() == 0) return scan(op, reshape(x, Shape{1}), axis, dtype, out);  // NumPy's result has one dimension
+  int at = normalize_axis(axis, x.ndim(), op.name);
+  DType type = dtype ? *dtype : scan_type(x.dtype);
+  if (out && !dtype) {
+    destination(op.name, x.shape, x.dtype, x.device(), out, {});  // raises if out cannot hold the elements
+    type = out->dtype;
+  }
+  Destination to = destination(op.name, x.shape, type, x.device(), out, {&x});
+  auto params = std::make_shared<AxisParams>();
+  params->axis = at;
+  Record call;
+  call.op = &op;
+  call.params = params;
+  call.inputs.emplace_back(x.dtype == type ? x : astype(x, type));
+  return finish(std::move(call), to);
+}
+
+}  // namespace
+
+Array cumsum(const Array& x, int64_t axis, std::optional<DType> dtype, const Array* out) {
+  return scan(kCumsum, x, axis, dtype, out);
+}
+
+Array cumprod(const Array& x, int64_t axis, std::optional<DType> dtype, const Array* out) {
+  return scan(kCumprod, x, axis, dtype, out);
+}
+
+}  // namespace slipstream

@@ -1,0 +1,80 @@
+// Structural operations: each checks its arguments, records one call, and returns the handle of its result.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "../array.h"
+#include "../op.h"
+
+namespace slipstream {
+
+// ---- create.cpp
+Array empty(const Shape& shape, DType dtype, Device device);
+Array full(const Shape& shape, Scalar value, DType dtype, Device device);
+Array arange(Scalar start, Scalar step, int64_t n, DType dtype, Device device);  // start + i * step
+Array linspace(Scalar start, Scalar stop, int64_t n, bool endpoint, DType dtype, Device device);
+Array eye(int64_t rows, int64_t columns, int64_t k, DType dtype, Device device);
+// Copies `nbytes` row-major bytes now; the array is ready at once.
+Array from_bytes(const void* data, const Shape& shape, DType dtype, Device device);
+
+// ---- views.cpp: no record, only another view (reshape copies where no view can do it)
+Array transpose(const Array& x, std::span<const int64_t> axes);
+Array reshape(const Array& x, const Shape& shape);  // one -1 allowed
+std::optional<Array> reshape_view(const Array& x, const Shape& shape);
+Array expand_dims(const Array& x, std::span<const int64_t> axes);
+Array squeeze(const Array& x, std::optional<std::vector<int64_t>> axes);
+Array broadcast_to(const Array& x, const Shape& shape);
+Array flip(const Array& x, std::span<const int64_t> axes);
+// One axis: start, step and length already resolved against the axis' size.
+Array slice(const Array& x, int axis, int64_t start, int64_t step, int64_t length);
+Array select(const Array& x, int axis, int64_t index);  // drops the axis; raises IndexError
+Array diagonal(const Array& x, int64_t offset, int axis1, int axis2);
+
+// ---- join.cpp
+Array concatenate(std::span<const Array> arrays, int64_t axis, const Array* out = nullptr, std::optional<DType> dtype = {});
+
+// ---- matmul.cpp: NumPy's matmul (batches broadcast) and dot; out= allowed
+Array matmul(const Array& a, const Array& b, const Array* out = nullptr);
+Array dot(const Array& a, const Array& b, const Array* out = nullptr);
+// How to find the BLAS library: called on the thread that records the first product, which loads it.
+void set_blas_path(std::function<std::string()> find);
+
+// ---- scan.cpp, argreduce.cpp
+Array cumsum(const Array& x, int64_t axis, std::optional<DType> dtype, const Array* out = nullptr);
+Array cumprod(const Array& x, int64_t axis, std::optional<DType> dtype, const Array* out = nullptr);
+Array argmin(const Array& x, std::optional<int64_t> axis, bool keepdims, const Array* out = nullptr);
+Array argmax(const Array& x, std::optional<int64_t> axis, bool keepdims, const Array* out = nullptr);
+
+// ---- take.cpp: elements along an axis by an integer array; an index out of range fails the result (mode raise)
+enum class IndexMode { raise, wrap, clip };
+Array take(const Array& x, const Array& indices, int64_t axis, IndexMode mode, const Array* out = nullptr);
+
+// ---- random.cpp: a generator is a key and a position; recording takes the positions it needs
+struct RandomState {
+  uint64_t key = 0;
+  uint64_t position = 0;
+};
+RandomState& default_random(Device device);   // what np.random.* uses, one per device
+void seed_random(uint64_t seed);              // all devices
+Array random_uniform(RandomState& state, double low, double high, const Shape& shape, DType dtype, Device device);
+Array random_normal(RandomState& state, double loc, double scale, const Shape& shape, DType dtype, Device device);
+Array random_integers(RandomState& state, int64_t low, uint64_t range, const Shape& shape, DType dtype, Device device);
+Array random_permutation(RandomState& state, int64_t n, Device device);  // int64 0..n-1 shuffled
+
+// ---- host.cpp: a function of the front end, run on a worker, in order with the arrays it reads and writes
+using HostFunction = std::function<void(const Record&)>;
+std::vector<Array> host_call(HostFunction fn, std::span<const Array> inputs, std::span<const Shape> shapes,
+                             std::span<const DType> dtypes, Device device);
+// Runs fn(failure or null) when everything recorded so far on x is done. fn must not throw.
+void when_done(const Array& x, std::function<void(FailurePtr)> fn);
+// Copies x, row-major, to host memory that the caller keeps alive until the returned token array is ready (wait on it).
+Array copy_to_host(const Array& x, void* to);
+
+// ---- across devices
+Array copy_to_device(const Array& x, Device device);  // always a new array
+
+}  // namespace slipstream

@@ -1,0 +1,193 @@
+// Views: another shape, other strides, the same storage. Only reshape may have to copy.
+#include <numeric>
+
+#include "../elementwise.h"
+#include "structural.h"
+
+namespace slipstream {
+
+namespace {
+
+// The axes made non-negative; raises where one repeats.
+std::vector<int> distinct_axes(std::span<const int64_t> axes, int ndim, const char* op) {
+  std::vector<int> out;
+  uint64_t seen = 0;
+  for (int64_t axis : axes) {
+    int a = normalize_axis(axis, ndim, op);
+    if (seen >> a & 1) fail(ErrorKind::value, op, ": axis ", a, " is given twice");
+    seen |= uint64_t{1} << a;
+    out.push_back(a);
+  }
+  return out;
+}
+
+// The shape with its -1 filled in; raises if the number of elements does not fit.
+Shape resolve_shape(const Shape& wanted, int64_t size) {
+  Shape shape = wanted;
+  int unknown = -1;
+  for (int i = 0; i < shape.size(); i++) {
+    if (shape[i] >= 0) continue;
+    if (shape[i] != -1) fail(ErrorKind::value, "reshape: negative dimensions are not allowed: ", wanted);
+    if (unknown >= 0) fail(ErrorKind::value, "reshape: only one dimension can be -1: ", wanted);
+    unknown = i;
+    shape[i] = 1;
+  }
+  int64_t known = count(shape);
+  if (unknown >= 0 && known > 0 && size % known == 0) {
+    shape[unknown] = size / known;
+    known = size;
+  } else if (unknown >= 0) {
+    known = -1;
+  }
+  if (known != size) fail(ErrorKind::value, "reshape: an array of size ", size, " does not fit into shape ", wanted);
+  return shape;
+}
+
+// Strides that read the same elements in the same order under another shape of equal size; none if there are none.
+std::optional<Strides> reshaped_strides(const View& x, const Shape& shape) {
+  if (x.size() == 0) return row_major(shape, itemsize(x.dtype));
+  Shape from;  // without axes of length 1, whose strides mean nothing
+  Strides steps;
+  for (int i = 0; i < x.ndim(); i++) {
+    if (x.shape[i] == 1) continue;
+    from.push_back(x.shape[i]);
+    steps.push_back(x.strides[i]);
+  }
+  Strides out(shape.size(), static_cast<int64_t>(itemsize(x.dtype)));
+  int i = 0, j = 0;
+  while (i < from.size() && j < shape.size()) {
+    // The shortest runs of axes on both sides that hold equally many elements.
+    int i_end = i + 1, j_end = j + 1;
+    int64_t old_size = from[i], new_size = shape[j];
+    while (old_size != new_size) {
+      if (old_size < new_size) {
+        old_size *= from[i_end++];
+      } else {
+        new_size *= shape[j_end++];
+      }
+    }
+    for (int k = i; k + 1 < i_end; k++)
+      if (steps[k] != from[k + 1] * steps[k + 1]) return std::nullopt;
+    int64_t step = steps[i_end - 1];
+    for (int k = j_end - 1; k >= j; k--) {
+      out[k] = step;
+      step *= shape[k];
+    }
+    i = i_end;
+    j = j_end;
+  }
+  return out;  // what is left of the new shape are ones
+}
+
+}  // namespace
+
+Array transpose(const Array& x, std::span<const int64_t> axes) {
+  if (static_cast<int>(axes.size()) != x.ndim())
+    fail(ErrorKind::value, "transpose: ", axes.size(), " axes given for an array of dimension ", x.ndim());
+  View v{x.dtype, x.offset, {}, {}};
+  for (int a : distinct_axes(axes, x.ndim(), "transpose")) {
+    v.shape.push_back(x.shape[a]);
+    v.strides.push_back(x.strides[a]);
+  }
+  return x.view(std::move(v));
+}
+
+std::optional<Array> reshape_view(const Array& x, const Shape& wanted) {
+  Shape shape = resolve_shape(wanted, x.size());
+  std::optional<Strides> strides = reshaped_strides(x, shape);
+  if (!strides) return std::nullopt;
+  return x.view({x.dtype, x.offset, shape, *strides});
+}
+
+Array reshape(const Array& x, const Shape& shape) {
+  if (std::optional<Array> view = reshape_view(x, shape)) return *view;
+  return *reshape_view(copy(x), shape);
+}
+
+Array expand_dims(const Array& x, std::span<const int64_t> axes) {
+  int ndim = x.ndim() + static_cast<int>(axes.size());
+  std::vector<int> at = distinct_axes(axes, ndim, "expand_dims");
+  std::sort(at.begin(), at.end());
+  View v = x;
+  for (int a : at) {
+    v.strides.insert(a, a < v.ndim() ? v.shape[a] * v.strides[a] : static_cast<int64_t>(itemsize(x.dtype)));
+    v.shape.insert(a, 1);
+  }
+  return x.view(std::move(v));
+}
+
+Array squeeze(const Array& x, std::optional<std::vector<int64_t>> axes) {
+  View v{x.dtype, x.offset, {}, {}};
+  uint64_t drop = 0;
+  if (axes) {
+    for (int a : distinct_axes(*axes, x.ndim(), "squeeze")) {
+      if (x.shape[a] != 1)
+        fail(ErrorKind::value, "squeeze: axis ", a, " has size ", x.shape[a], ", only axes of size 1 can be dropped");
+      drop |= uint64_t{1} << a;
+    }
+  }
+  for (int i = 0; i < x.ndim(); i++) {
+    if (axes ? (drop >> i & 1) : x.shape[i] == 1) continue;
+    v.shape.push_back(x.shape[i]);
+    v.strides.push_back(x.strides[i]);
+  }
+  return x.view(std::move(v));
+}
+
+Array broadcast_to(const Array& x, const Shape& shape) {
+  count(shape);
+  int skip = shape.size() - x.ndim();
+  bool fits = skip >= 0;
+  for (int i = 0; fits && i < x.ndim(); i++) fits = x.shape[i] == 1 || x.shape[i] == shape[skip + i];
+  if (!fits) fail(ErrorKind::value, "broadcast_to: an array of shape ", x.shape, " cannot be broadcast to ", shape);
+  return x.broadcast_to(shape);
+}
+
+Array flip(const Array& x, std::span<const int64_t> axes) {
+  View v = x;
+  for (int a : distinct_axes(axes, x.ndim(), "flip")) {
+    if (v.shape[a] > 0) v.offset += (v.shape[a] - 1) * v.strides[a];
+    v.strides[a] = -v.strides[a];
+  }
+  return x.view(std::move(v));
+}
+
+Array slice(const Array& x, int axis, int64_t start, int64_t step, int64_t length) {
+  View v = x;
+  if (length > 0) v.offset += start * v.strides[axis];
+  v.shape[axis] = length;
+  v.strides[axis] *= length > 1 ? step : 1;
+  return x.view(std::move(v));
+}
+
+Array select(const Array& x, int axis, int64_t index) {
+  int64_t n = x.shape[axis];
+  if (index < -n || index >= n)
+    fail(ErrorKind::index, "index ", index, " is out of bounds for axis ", axis, " with size ", n);
+  View v = x;
+  v.offset += (index < 0 ? index + n : index) * v.strides[axis];
+  v.shape.erase(axis);
+  v.strides.erase(axis);
+  return x.view(std::move(v));
+}
+
+Array diagonal(const Array& x, int64_t offset, int axis1, int axis2) {
+  if (x.ndim() < 2) fail(ErrorKind::value, "diagonal: needs at least two dimensions, not shape ", x.shape);
+  int a = normalize_axis(axis1, x.ndim(), "diagonal"), b = normalize_axis(axis2, x.ndim(), "diagonal");
+  if (a == b) fail(ErrorKind::value, "diagonal: axis1 and axis2 are both ", a);
+  int64_t rows = x.shape[a], columns = x.shape[b];
+  int64_t n = offset >= 0 ? std::min(rows, columns - std::min(offset, columns))
+                          : std::min(rows - std::min(-offset, rows), columns);
+  View v = x;
+  if (n > 0) v.offset += offset >= 0 ? offset * x.strides[b] : -offset * x.strides[a];
+  int64_t step = x.strides[a] + x.strides[b];
+  v.shape.erase(std::max(a, b));
+  v.shape.erase(std::min(a, b));
+  v.strides.erase(std::max(a, b));
+  v.strides.erase(std::min(a, b));
+  v.shape.push_back(n);
+  v.strides.push_back(step);
+  return x.view(std::move(v));
+}
+
+}  // namespace slipstream

@@ -1,0 +1,230 @@
+// Recording reductions, and what is composed of them.
+#include <bit>
+#include <cmath>
+
+#include "elementwise.h"
+#include "engine/engine.h"
+#include "ops/structural.h"
+#include "program.h"
+
+namespace slipstream {
+
+namespace {
+
+struct ReduceTypes {
+  DType compute, result;
+};
+
+// The accumulator and the result: NumPy's, with 64-bit accumulators for integers and float32 for 16-bit floats.
+ReduceTypes reduce_types(Row row, DType x, std::optional<DType> dtype) {
+  Rule rule = row_rule(row);
+  if (rule == Rule::TRUTH) return {DType::b1, dtype.value_or(DType::b1)};
+  DType result = dtype.value_or(x);
+  if (rule == Rule::SUM && !dtype && (is_integer(x) || x == DType::b1))
+    result = x == DType::b1 || info(x).is_signed ? DType::i64 : DType::u64;
+  DType compute = is_half(result) ? DType::f32 : result;
+  if (rule == Rule::SUM && is_integer(result)) compute = info(result).is_signed ? DType::i64 : DType::u64;
+  return {compute, result};
+}
+
+Shape kept_shape(const Shape& shape, uint32_t axes) {
+  Shape kept = shape;
+  for (int i = 0; i < shape.size(); i++)
+    if (axes >> i & 1) kept[i] = 1;
+  return kept;
+}
+
+int64_t reduced_count(const Shape& shape, uint32_t axes) {
+  int64_t n = 1;
+  for (int i = 0; i < shape.size(); i++)
+    if (axes >> i & 1) n *= shape[i];
+  return n;
+}
+
+View without_axes(const View& view, uint32_t axes) {
+  View v{view.dtype, view.offset, {}, {}};
+  for (int i = 0; i < view.ndim(); i++) {
+    if (axes >> i & 1) continue;
+    v.shape.push_back(view.shape[i]);
+    v.strides.push_back(view.strides[i]);
+  }
+  return v;
+}
+
+// The output given by the caller, seen with an axis of size 1 for each reduced one.
+Array with_axes(const Array& out, const Shape& kept, uint32_t axes, bool keepdims, const char* op) {
+  View v{out.dtype, out.offset, kept, Strides(kept.size())};
+  int from = 0;
+  bool fits = true;
+  for (int i = 0; i < kept.size(); i++) {
+    if ((axes >> i & 1) && !keepdims) continue;
+    fits &= from < out.ndim() && out.shape[from] == kept[i];
+    if (fits) v.strides[i] = out.strides[from];
+    from++;
+  }
+  if (!fits || from != out.ndim()) {
+    Shape wanted;
+    for (int i = 0; i < kept.size(); i++)
+      if (keepdims || !(axes >> i & 1)) wanted.push_back(kept[i]);
+    fail(ErrorKind::value, op, ": an output of shape ", out.shape, " cannot hold a result of shape ", wanted);
+  }
+  return out.view(std::move(v));
+}
+
+void check_type(bool fits, Row row, DType from, DType to) {
+  if (!fits)
+    fail(ErrorKind::type, row_op(row).name, ": a result of type ", from, " cannot be written to an array of type ", to,
+         "; convert one with astype()");
+}
+
+// The record itself; `to` has the input's number of dimensions.
+void record_reduction(Row row, DType compute, const Array& x, uint32_t axes, const Array& to, bool in_place) {
+  Record record;
+  record.op = &row_op(row);
+  record.compute = compute;
+  record.in_place = in_place;
+  auto params = std::make_shared<ReduceParams>();
+  params->axes = axes;
+  record.params = std::move(params);
+  record.inputs.emplace_back(in_place && x.storage() == to.storage() ? copy(x) : x);
+  record.outputs.emplace_back(to);
+  engine::record(std::move(record));
+}
+
+Array finish(Array result, const ReduceOptions& options) {
+  if (!options.keepdims) result = result.view(without_axes(result, options.axes));
+  if (!options.out) return result;
+  check_type(kind(result.dtype) <= kind(options.out->dtype), Row::sum, result.dtype, options.out->dtype);
+  if (!(result.shape == options.out->shape))
+    fail(ErrorKind::value, "an output of shape ", options.out->shape, " cannot hold a result of shape ", result.shape);
+  assign(*options.out, result);
+  return *options.out;
+}
+
+}  // namespace
+
+Array reduce(Row row, const Array& x, const ReduceOptions& options) {
+  const char* op = row_op(row).name;
+  std::optional<Scalar> identity = reduction_identity(row);
+  if (options.where) {
+    if (!identity && !options.initial)
+      fail(ErrorKind::value, op, ": with where, an initial value is needed, because ", op, " of nothing has no value");
+    ReduceOptions rest = options;
+    rest.where = nullptr;
+    return reduce(row, elementwise(Row::where, {Arg(*options.where), Arg(x), Arg(identity ? *identity : *options.initial)}), rest);
+  }
+  if (options.dtype == DType::b1 && row_rule(row) == Rule::SUM) row = row == Row::sum ? Row::any : Row::all;
+  ReduceTypes types = reduce_types(row, x.dtype, options.dtype);
+  Shape kept = kept_shape(x.shape, options.axes);
+  bool nothing = reduced_count(x.shape, options.axes) == 0 && count(kept) > 0;
+  if (nothing && !identity && !options.initial)
+    fail(ErrorKind::value, op, ": zero-size array to reduction operation ", op, " which has no identity");
+  if (options.initial || (nothing && !identity)) {
+    Array result(kept, types.result, x.device());
+    ReduceOptions plain = options;
+    plain.initial.reset();
+    plain.out = nullptr;
+    plain.keepdims = true;
+    if (nothing && !identity) return finish(full(kept, *options.initial, types.result, x.device()), options);
+    return finish(elementwise(combining_row(row), {Arg(reduce(row, x, plain)), Arg(*options.initial)}), options);
+  }
+  if (options.out) {
+    if (!(x.device() == options.out->device()))
+      fail(ErrorKind::value, op, ": arrays are on different devices: ", x.device(), " and ", options.out->device(), "; copy one with to_device()");
+    check_type(kind(types.result) <= kind(options.out->dtype), row, types.result, options.out->dtype);
+    record_reduction(row, types.compute, x, options.axes, with_axes(*options.out, kept, options.axes, options.keepdims, op), true);
+    return *options.out;
+  }
+  Array result(kept, types.result, x.device());
+  record_reduction(row, types.compute, x, options.axes, result, false);
+  return options.keepdims ? result : result.view(without_axes(result, options.axes));
+}
+
+// ---- composed ---------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// The type means are computed in, and the type they are given in.
+ReduceTypes mean_types(DType x, std::optional<DType> dtype) {
+  DType result = dtype.value_or(is_float(x) || is_complex(x) ? x : DType::f64);
+  return {is_half(result) ? DType::f32 : result, result};
+}
+
+ReduceOptions plain(const ReduceOptions& options, DType dtype) {
+  ReduceOptions o;
+  o.axes = options.axes;
+  o.keepdims = true;
+  o.where = options.where;
+  o.dtype = dtype;
+  return o;
+}
+
+// How many elements each result stands for, less `correction`: a number, or an array where a mask counts.
+Arg element_count(const Array& x, const ReduceOptions& options, DType dtype, double correction) {
+  if (!options.where) {
+    auto n = static_cast<double>(reduced_count(x.shape, options.axes));
+    return Arg(Scalar::of(std::max(n - correction, 0.0)));
+  }
+  broadcast(options.where->shape, x.shape, "mean");
+  Array mask = options.where->broadcast_to(x.shape);
+  ReduceOptions counting = plain(options, dtype);
+  counting.where = nullptr;
+  Array n = reduce(Row::sum, mask, counting);
+  if (correction == 0) return Arg(n);
+  return Arg(elementwise(Row::maximum, {Arg(elementwise(Row::subtract, {Arg(n), Arg(Scalar::of(correction))})), Arg(Scalar::of(0.0))}));
+}
+
+Array keep_mean(const Array& x, const ReduceOptions& options, DType compute) {
+  Array total = reduce(Row::sum, x, plain(options, compute));
+  return elementwise(Row::divide, {Arg(total), element_count(x, options, real_of(compute), 0)});
+}
+
+Array as_type(const Array& x, DType dtype) { return x.dtype == dtype ? x : astype(x, dtype); }
+
+Array keep_variance(const Array& x, const ReduceOptions& options, double correction, DType compute) {
+  Array centre = keep_mean(x, options, compute);
+  Array away = elementwise(Row::subtract, {Arg(as_type(x, compute)), Arg(centre)});
+  if (is_complex(compute)) away = elementwise(Row::abs, {Arg(away)});
+  Array squares = elementwise(Row::square, {Arg(away)});
+  Array total = reduce(Row::sum, squares, plain(options, real_of(compute)));
+  return elementwise(Row::divide, {Arg(total), element_count(x, options, real_of(compute), correction)});
+}
+
+}  // namespace
+
+Array mean(const Array& x, const ReduceOptions& options) {
+  ReduceTypes types = mean_types(x.dtype, options.dtype);
+  return finish(as_type(keep_mean(x, options, types.compute), types.result), options);
+}
+
+Array variance(const Array& x, const ReduceOptions& options, double correction) {
+  ReduceTypes types = mean_types(x.dtype, options.dtype);
+  return finish(as_type(keep_variance(x, options, correction, types.compute), real_of(types.result)), options);
+}
+
+Array deviation(const Array& x, const ReduceOptions& options, double correction) {
+  ReduceTypes types = mean_types(x.dtype, options.dtype);
+  Array spread = elementwise(Row::sqrt, {Arg(keep_variance(x, options, correction, types.compute))});
+  return finish(as_type(spread, real_of(types.result)), options);
+}
+
+Array logsumexp(const Array& x, const ReduceOptions& options) {
+  DType type = options.dtype.value_or(float_of(x.dtype));
+  Array y = as_type(x, type);
+  Arg lowest = Arg(Scalar::of(-INFINITY));
+  if (options.where) y = elementwise(Row::where, {Arg(*options.where), Arg(y), lowest});
+  if (y.size() == 0 || reduced_count(y.shape, options.axes) == 0) {
+    ReduceOptions empty = plain(options, type);
+    empty.where = nullptr;
+    return finish(elementwise(Row::log, {Arg(reduce(Row::sum, y, empty))}), options);
+  }
+  ReduceOptions keep = plain(options, type);
+  keep.where = nullptr;
+  Array top = reduce(Row::max, y, keep);
+  top = elementwise(Row::where, {Arg(elementwise(Row::isfinite, {Arg(top)})), Arg(top), Arg(Scalar::of(0.0))});
+  Array parts = elementwise(Row::exp, {Arg(elementwise(Row::subtract, {Arg(y), Arg(top)}))});
+  Array total = elementwise(Row::log, {Arg(reduce(Row::sum, parts, keep))});
+  return finish(elementwise(Row::add, {Arg(total), Arg(top)}), options);
+}
+
+}  // namespace slipstream

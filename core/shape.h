@@ -1,0 +1,106 @@
+// Dims: a short list of sizes or strides (inline up to 4, 32 at most), and the arithmetic of shapes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <ostream>
+#include <span>
+#include <vector>
+
+#include "error.h"
+
+namespace slipstream {
+
+inline constexpr int kMaxDims = 32;
+
+class Dims {
+ public:
+  Dims() = default;
+  explicit Dims(int n, int64_t fill = 0) { resize(n, fill); }
+  Dims(std::initializer_list<int64_t> values) { assign(values.begin(), static_cast<int>(values.size())); }
+  explicit Dims(std::span<const int64_t> values) { assign(values.data(), static_cast<int>(values.size())); }
+  Dims(const Dims& o) { assign(o.data(), o.n_); }
+  Dims(Dims&& o) noexcept { steal(o); }
+  Dims& operator=(const Dims& o) {
+    if (this != &o) assign(o.data(), o.n_);
+    return *this;
+  }
+  Dims& operator=(Dims&& o) noexcept {
+    if (this != &o) {
+      release();
+      steal(o);
+    }
+    return *this;
+  }
+  ~Dims() { release(); }
+
+  int size() const { return n_; }
+  bool empty() const { return n_ == 0; }
+  int64_t* data() { return heap() ? heap_ : inline_; }
+  const int64_t* data() const { return heap() ? heap_ : inline_; }
+  int64_t& operator[](int i) { return data()[i]; }
+  int64_t operator[](int i) const { return data()[i]; }
+  int64_t* begin() { return data(); }
+  int64_t* end() { return data() + n_; }
+  const int64_t* begin() const { return data(); }
+  const int64_t* end() const { return data() + n_; }
+  int64_t back() const { return data()[n_ - 1]; }
+
+  void push_back(int64_t v) {
+    int n = n_;
+    resize(n + 1, v);
+  }
+  void resize(int n, int64_t fill = 0);
+  void insert(int at, int64_t v) {
+    push_back(v);
+    std::rotate(begin() + at, end() - 1, end());
+  }
+  void erase(int at) {
+    std::copy(begin() + at + 1, end(), begin() + at);
+    resize(n_ - 1);
+  }
+  bool operator==(const Dims& o) const { return n_ == o.n_ && std::equal(begin(), end(), o.begin()); }
+
+ private:
+  static constexpr int kInline = 4;
+  bool heap() const { return n_ > kInline; }
+  void release() {
+    if (heap()) delete[] heap_;
+    n_ = 0;
+  }
+  void assign(const int64_t* from, int n);
+  void steal(Dims& o) {
+    n_ = o.n_;
+    if (o.heap()) {
+      heap_ = o.heap_;
+      o.n_ = 0;
+    } else {
+      for (int i = 0; i < n_; i++) inline_[i] = o.inline_[i];
+    }
+  }
+
+  union {
+    int64_t inline_[kInline];
+    int64_t* heap_;
+  };
+  int n_ = 0;
+};
+
+using Shape = Dims;
+using Strides = Dims;  // in bytes
+
+std::ostream& operator<<(std::ostream& out, const Dims& dims);  // (2, 3), (4,), ()
+
+// Number of elements; raises on overflow of int64.
+int64_t count(const Shape& shape);
+// Row-major strides in bytes.
+Strides row_major(const Shape& shape, size_t itemsize);
+// NumPy's broadcasting of two shapes; raises and names the operation if they do not fit.
+Shape broadcast(const Shape& a, const Shape& b, const char* op);
+// Strides that read an array of `shape` as one of `target`, with 0 where it repeats.
+Strides broadcast_strides(const Shape& shape, const Strides& strides, const Shape& target);
+// Axis in [-ndim, ndim) made non-negative; raises "sum: axis 3 is out of bounds for an array of dimension 2".
+int normalize_axis(int64_t axis, int ndim, const char* op);
+
+}  // namespace slipstream

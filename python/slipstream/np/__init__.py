@@ -1,0 +1,49 @@
+"""NumPy's functions and the Python array API standard, on arrays whose values are computed behind Python's back.
+
+>>> from slipstream import np
+>>> np.dot(np.ones((2, 3)), np.ones((3, 1)))
+array([[3.],
+       [3.]])
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._core import ndarray as ndarray
+from . import (
+    _creation,
+    _dtype,
+    _elementwise,
+    _indexing,
+    _joining,
+    _linalg,
+    _manipulation,
+    _methods,
+    _printing,
+    _reduction,
+    _rows,
+)
+from . import random as random
+from ._creation import *
+from ._dtype import *
+from ._dtype import bool_ as bool
+from ._elementwise import *
+from ._indexing import *
+from ._joining import *
+from ._linalg import *
+from ._manipulation import *
+from ._printing import *
+from ._reduction import *
+from ._rows import *
+
+__array_api_version__ = "2024.12"
+
+_methods.attach()
+
+if not TYPE_CHECKING:
+    __all__ = ["bool", "ndarray", "random"]
+    for _module in (_creation, _dtype, _elementwise, _indexing, _joining, _linalg, _manipulation):
+        __all__ += _module.__all__
+    for _module in (_printing, _reduction, _rows):
+        __all__ += _module.__all__

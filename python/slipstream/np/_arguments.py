@@ -1,0 +1,141 @@
+"""What functions make of their arguments: arrays, dtypes, axes, shapes and `out`. Shared by all modules of np."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy
+from numpy.exceptions import AxisError
+
+from .. import _core
+from .._core import ndarray
+from ..device import Device, resolve
+from ._types import ArrayLike, DTypeLike
+
+_NUMBERED = [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
+SUPPORTED = ("bool", *_NUMBERED, "float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+
+
+def public(names: dict[str, Any]) -> list[str]:
+    """The public functions that a module defines itself: its `__all__`."""
+    own = names["__name__"]
+    return [name for name, value in names.items() if name[0] != "_" and getattr(value, "__module__", None) == own]
+
+
+# ---- dtypes
+
+
+def default_dtype(kind: str = "f") -> numpy.dtype[Any]:
+    """What Python numbers of a kind ("b", "i", "f" or "c") become in a new array: see `npx.set_np`."""
+    if kind == "b":
+        return numpy.dtype(bool)
+    wide = _core.default_dtype_wide()
+    if kind == "c":
+        return numpy.dtype(numpy.complex128 if wide else numpy.complex64)
+    if kind in "iu" and wide:
+        return numpy.dtype(numpy.int64)
+    return numpy.dtype(numpy.float64 if wide else numpy.float32)
+
+
+def as_dtype(given: DTypeLike, default: str = "f") -> numpy.dtype[Any]:
+    """A dtype argument as a NumPy dtype that arrays can have; None is the default of a kind."""
+    if given is None:
+        return default_dtype(default)
+    found = numpy.dtype(given)
+    if found.name not in SUPPORTED:
+        raise TypeError(f"dtype {found} is not supported; there are {', '.join(SUPPORTED)}")
+    return found.newbyteorder("=")
+
+
+# ---- arrays
+
+
+def _first_leaf(value: Any) -> Any:
+    while isinstance(value, (list, tuple)) and value:
+        value = value[0]
+    return 0.0 if isinstance(value, (list, tuple, range)) else value
+
+
+def _holds_arrays(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and any(isinstance(v, ndarray) or _holds_arrays(v) for v in value)
+
+
+def _join(values: Any, device: Device) -> ndarray:
+    """Lists that hold arrays, without waiting for any of them."""
+    parts = [_join(v, device) if _holds_arrays(v) else as_array(v, device) for v in values]
+    if any(part.shape != parts[0].shape for part in parts):
+        raise ValueError(f"array: the elements have different shapes {[part.shape for part in parts]}")
+    return _core.concatenate([_core.expand_dims(part, [0]) for part in parts], 0)
+
+
+def from_values(value: Any, dtype: DTypeLike, device: Device, copy: bool | None) -> ndarray:
+    """An array from numbers, nested lists or another library's array."""
+    if copy is False:
+        raise ValueError(f"array: copy=False, but an array of {type(value).__name__} values is always a copy")
+    if _holds_arrays(value):
+        joined = _join(value, device)
+        return joined if dtype is None else _core.astype(joined, as_dtype(dtype))
+    leaf = _first_leaf(value)
+    untyped = isinstance(leaf, (bool, int, float, complex)) and not isinstance(leaf, numpy.generic)
+    if dtype is not None:
+        found = numpy.asarray(value, dtype=as_dtype(dtype))
+    else:
+        found = numpy.asarray(value)
+        if found.dtype.hasobject or found.dtype.kind in "SUMm":
+            raise TypeError(f"array: cannot make an array of numbers from {type(leaf).__name__} values")
+        found = found.astype(default_dtype(found.dtype.kind) if untyped else as_dtype(found.dtype), copy=False)
+    return _core.array(found, found.dtype, device, copy)
+
+
+def as_array(a: ArrayLike, device: Device | None = None) -> ndarray:
+    """An argument of a function as an array; numbers and NumPy arrays go to `device`."""
+    return a if isinstance(a, ndarray) else from_values(a, None, device or resolve(), None)
+
+
+def as_arrays(values: Any) -> list[ndarray]:
+    """Arguments of one function as arrays, on the device of the first that is an array."""
+    values = list(values)
+    device = next((v.device for v in values if isinstance(v, ndarray)), None)
+    return [as_array(v, device) for v in values]
+
+
+def deliver(result: ndarray, out: Any, function: str) -> ndarray:
+    """A composed function's result, put into `out` where one is given."""
+    if isinstance(out, tuple) and len(out) == 1:
+        out = out[0]
+    if out is None:
+        return result
+    if out.shape != result.shape:
+        raise ValueError(f"{function}: out has shape {out.shape}, the result {result.shape}")
+    if not numpy.can_cast(result.dtype, out.dtype, casting="same_kind"):
+        raise TypeError(f"{function}: cannot cast the result from {result.dtype} to out's {out.dtype}")
+    _core.assign(out, result)
+    return out
+
+
+# ---- axes and shapes
+
+
+def normal_axis(axis: Any, ndim: int, function: str) -> int:
+    """An axis counted from the front; raises NumPy's AxisError where there is no such axis."""
+    axis = operator.index(axis)
+    if not -ndim <= axis < ndim:
+        raise AxisError(f"{function}: axis {axis} is out of bounds for an array of dimension {ndim}")
+    return axis % ndim if ndim else 0
+
+
+def normal_axes(axes: Any, ndim: int, function: str) -> list[int]:
+    """One or more axes counted from the front, each at most once."""
+    given = list(axes) if isinstance(axes, (tuple, list)) else [axes]
+    found = [normal_axis(axis, ndim, function) for axis in given]
+    if len(set(found)) != len(found):
+        raise ValueError(f"{function}: an axis is named twice in {axes}")
+    return found
+
+
+def as_dims(given: Any) -> tuple[int, ...]:
+    """A shape argument, an int or a sequence of ints, as a tuple."""
+    if isinstance(given, (tuple, list)):
+        return tuple(operator.index(n) for n in given)
+    return (operator.index(given),)

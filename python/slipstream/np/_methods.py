@@ -1,0 +1,177 @@
+"""The methods of ndarray that are functions of np, attached in one place from one list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _await, _core
+from .._core import ndarray
+from ..device import resolve
+from . import _creation, _elementwise, _indexing, _interop, _joining, _linalg, _manipulation, _reduction, _rows
+
+# Functions whose first argument is the array: the method is the function.
+SAME = {
+    _creation: ["diag", "tril", "triu", "zeros_like", "ones_like"],
+    _elementwise: ["round", "isclose"],
+    _indexing: ["nonzero", "take"],
+    _joining: ["repeat", "split", "tile"],
+    _linalg: ["dot", "trace", "vdot", "inner", "outer"],
+    _manipulation: ["diagonal", "expand_dims", "flip", "moveaxis", "ravel", "squeeze", "swapaxes"],
+    _reduction: ["argmax", "argmin", "count_nonzero", "cumprod", "cumsum", "nanprod", "nansum", "ptp"],
+}
+
+
+def reshape(self: ndarray, *shape: Any, order: str = "C", copy: bool | None = None, newshape: Any = None) -> ndarray:
+    """The same elements in another shape, given as lengths or as a tuple; one may be -1.
+
+    >>> np.arange(4).reshape(2, -1).shape
+    (2, 2)
+    """
+    if newshape is None:
+        newshape = shape[0] if len(shape) == 1 else shape
+    return _manipulation.reshape(self, newshape, order, copy=copy)
+
+
+def transpose(self: ndarray, *axes: Any) -> ndarray:
+    """A view with the axes reversed, or in the order given, as numbers or as a tuple.
+
+    >>> np.ones((2, 3, 4)).transpose(1, 0, 2).shape
+    (3, 2, 4)
+    """
+    order = axes[0] if len(axes) == 1 and (axes[0] is None or not isinstance(axes[0], int)) else axes or None
+    return _manipulation.transpose(self, order)
+
+
+def flatten(self: ndarray, order: str = "C") -> ndarray:
+    """A copy in one dimension.
+
+    >>> np.eye(2).flatten()
+    array([1., 0., 0., 1.])
+    """
+    return _manipulation.reshape(self, (-1,), "C" if order == "K" else order, copy=True)
+
+
+def clip(self: ndarray, min: Any = None, max: Any = None, out: ndarray | None = None, **options: Any) -> ndarray:
+    """The array limited to the range from `min` to `max`.
+
+    >>> np.arange(4).clip(1, 2)
+    array([1., 1., 2., 2.])
+    """
+    return _elementwise.clip(self, min, max, out, **options)
+
+
+def broadcast_to(self: ndarray, *shape: Any) -> ndarray:
+    """A view repeated to a shape.
+
+    >>> np.ones(2).broadcast_to((3, 2)).shape
+    (3, 2)
+    """
+    return _manipulation.broadcast_to(self, shape[0] if len(shape) == 1 else shape)
+
+
+def broadcast_like(self: ndarray, other: ndarray) -> ndarray:
+    """A view repeated to the shape of another array.
+
+    >>> np.ones(2).broadcast_like(np.ones((3, 2))).shape
+    (3, 2)
+    """
+    return _manipulation.broadcast_to(self, other.shape)
+
+
+def reshape_like(self: ndarray, other: ndarray) -> ndarray:
+    """The same elements in the shape of another array.
+
+    >>> np.arange(4).reshape_like(np.eye(2)).shape
+    (2, 2)
+    """
+    return _manipulation.reshape(self, other.shape)
+
+
+def fill(self: ndarray, value: Any) -> None:
+    """Writes one value everywhere, in place.
+
+    >>> x = np.zeros(2)
+    >>> x.fill(3)
+    >>> x
+    array([3., 3.])
+    """
+    _core.assign(self, value)
+
+
+def asscalar(self: ndarray) -> Any:
+    """MXNet 1's name of `item`: waits.
+
+    >>> np.ones(1).asscalar()
+    1.0
+    """
+    return self.item()
+
+
+def tobytes(self: ndarray, order: str = "C") -> bytes:
+    """The values as bytes: waits.
+
+    >>> np.zeros(1).tobytes()
+    b'\\x00\\x00\\x00\\x00'
+    """
+    return self.asnumpy().tobytes(order)  # type: ignore[arg-type]
+
+
+def as_in_device(self: ndarray, device: Any) -> ndarray:
+    """The array on a device: itself if it is there already.
+
+    >>> x = np.ones(2)
+    >>> x.as_in_device(x.device) is x
+    True
+    """
+    return self.to_device(resolve(device))
+
+
+def as_np_ndarray(self: ndarray) -> ndarray:
+    """The array itself: there is one array type.
+
+    >>> x = np.ones(2)
+    >>> x.as_np_ndarray() is x
+    True
+    """
+    return self
+
+
+def array_namespace(self: ndarray, *, api_version: str | None = None) -> Any:
+    """The module whose functions work on this array: the array API standard's way in."""
+    import importlib
+
+    return importlib.import_module("slipstream.np")
+
+
+OWN = [reshape, transpose, flatten, clip, broadcast_to, broadcast_like, reshape_like, fill, asscalar, tobytes]
+OWN += [as_in_device, as_np_ndarray]
+
+SPECIAL = {
+    "as_nd_ndarray": as_np_ndarray,
+    "__await__": _await.wait,
+    "__array_namespace__": array_namespace,
+    "__array_ufunc__": _interop.array_ufunc,
+    "__array_function__": _interop.array_function,
+    "__floor__": lambda self: _core.floor(self),
+    "__ceil__": lambda self: _core.ceil(self),
+    "__trunc__": lambda self: _core.trunc(self),
+    "__round__": lambda self, decimals=None: _elementwise.round(self, decimals or 0),
+}
+
+
+def methods() -> dict[str, Any]:
+    """Every method that is attached here, by name."""
+    found: dict[str, Any] = {}
+    for module, names in SAME.items():
+        found |= {name: getattr(module, name) for name in names}
+    # Rows are methods by the core's doing; here their other names become methods too.
+    found |= {name: getattr(_core, row) for name, row in _rows.ALIASES.items() if _rows.ROWS[row]["arity"] == 1}
+    found |= {method.__name__: method for method in OWN}
+    return found | SPECIAL
+
+
+def attach() -> None:
+    """Puts the methods on the type. What the core has of its own stays."""
+    for name, method in methods().items():
+        if name not in vars(ndarray):
+            setattr(ndarray, name, method)

@@ -1,0 +1,55 @@
+"""Extensions to `np`, by the names MXNet gave them.
+
+>>> from slipstream import np, npx
+>>> npx.relu(np.array([-1, 2]))
+array([0., 2.])
+"""
+
+from __future__ import annotations
+
+from .._core import (
+    digamma,
+    erf,
+    erfc,
+    erfinv,
+    gamma,
+    gammaln,
+    log_sigmoid,
+    logsumexp,
+    relu,
+    sigmoid,
+    softplus,
+    softsign,
+)
+from ..device import (
+    Context,
+    Device,
+    cpu,
+    cpu_pinned,
+    current_context,
+    current_device,
+    gpu,
+    gpu_memory_info,
+    num_gpus,
+)
+from ..np.random import seed
+from ._files import load, save, savez
+from ._host import host_call, waitall
+from ._nn import activation, gelu, leaky_relu, log_softmax, silu, softmax
+from ._settings import (
+    is_np_array,
+    is_np_default_dtype,
+    is_np_shape,
+    reset_np,
+    set_np,
+    set_np_default_dtype,
+    use_np,
+)
+
+__all__ = [
+    *["Context", "Device", "cpu", "cpu_pinned", "current_context", "current_device", "gpu", "gpu_memory_info"],
+    *["num_gpus", "seed", "host_call", "waitall", "load", "save", "savez"],
+    *["activation", "gelu", "leaky_relu", "log_softmax", "logsumexp", "silu", "softmax"],
+    *["digamma", "erf", "erfc", "erfinv", "gamma", "gammaln", "log_sigmoid", "relu", "sigmoid", "softplus", "softsign"],
+    *["is_np_array", "is_np_default_dtype", "is_np_shape", "reset_np", "set_np", "set_np_default_dtype", "use_np"],
+]

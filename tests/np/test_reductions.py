@@ -1,0 +1,170 @@
+"""Reductions and scans against NumPy: axes, keepdims, dtype, out, where, initial."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+from compare import ALL, BOOL, FLOATS, INTS, REAL, Draw, Pair, agree, same
+
+from slipstream import np, npx
+
+SUMS = ["sum", "prod"]
+EXTREMES = ["max", "min"]
+TRUTHS = ["any", "all"]
+MOMENTS = ["mean", "var", "std"]
+
+
+@pytest.mark.parametrize("name", SUMS + EXTREMES + TRUTHS + MOMENTS)
+def test_axes_and_keepdims(name: str, rng: numpy.random.Generator) -> None:
+    draw = Draw(rng)
+    dtypes = REAL if name in EXTREMES else ALL
+    for _ in range(60):
+        shape = draw.shape(least=1)
+        x = draw.array(shape, dtypes)
+        agree(name, [x], {"axis": draw.axes(len(shape)), "keepdims": draw.one(True, False)})
+
+
+@pytest.mark.parametrize("name", SUMS + MOMENTS)
+def test_dtype(name: str, rng: numpy.random.Generator) -> None:
+    draw = Draw(rng)
+    for _ in range(20):
+        x = draw.array((3, 4), INTS + FLOATS, 0, 3)
+        agree(name, [x], {"axis": draw.one(None, 0, 1), "dtype": draw.one("float32", "float64", "complex128")})
+
+
+@pytest.mark.parametrize("name", SUMS + EXTREMES + TRUTHS + MOMENTS)
+def test_out(name: str, rng: numpy.random.Generator) -> None:
+    draw = Draw(rng)
+    x = draw.array((3, 4), "float64")
+    expected = getattr(numpy, name)(x.numpy, axis=1)
+    out = np.zeros(3, dtype=expected.dtype)
+    assert getattr(np, name)(x.ours, axis=1, out=out) is out
+    same(out, expected)
+
+
+@pytest.mark.parametrize("name", SUMS + TRUTHS + MOMENTS)
+def test_where(name: str, rng: numpy.random.Generator) -> None:
+    draw = Draw(rng)
+    for _ in range(10):
+        x = draw.array((3, 4, 5), FLOATS)
+        mask = draw.array(draw.one((3, 4, 5), (5,), (4, 1)), BOOL)
+        agree(name, [x], {"axis": draw.axes(3), "where": mask})
+
+
+@pytest.mark.parametrize("name", SUMS + EXTREMES)
+def test_initial(name: str, rng: numpy.random.Generator) -> None:
+    draw = Draw(rng)
+    for _ in range(10):
+        x = draw.array((3, 4), ["int32", "float32", "float64"])
+        agree(name, [x], {"axis": draw.axes(2), "initial": 2})
+        agree(name, [x], {"axis": draw.axes(2), "initial": 2, "where": draw.array((3, 4), BOOL)})
+
+
+@pytest.mark.parametrize("name", SUMS + EXTREMES + TRUTHS)
+def test_empty(name: str) -> None:
+    for shape in ((0,), (0, 3), (3, 0), (2, 0, 3)):
+        for dtype in ("int8", "float32", "bool"):
+            x = numpy.zeros(shape, dtype)
+            for axis in (None, 0, -1):
+                agree(name, [Pair(x, np.array(x))], {"axis": axis})
+
+
+def test_min_of_nothing_says_so() -> None:
+    with pytest.raises(ValueError, match="min"):
+        np.min(np.zeros(0))
+
+
+@pytest.mark.parametrize("name", MOMENTS[1:])
+@pytest.mark.parametrize("ddof", [0, 1, 0.5])
+def test_ddof(name: str, ddof: float, rng: numpy.random.Generator) -> None:
+    agree(name, [Draw(rng).array((4, 5), FLOATS)], {"axis": 0, "ddof": ddof})
+
+
+def test_nan_is_seen(rng: numpy.random.Generator) -> None:
+    x = rng.normal(size=(5, 7))
+    x[2, 3] = numpy.nan
+    for name in EXTREMES + ["argmax", "argmin", "sum"]:
+        agree(name, [Pair(x, np.array(x))])
+        agree(name, [Pair(x, np.array(x))], {"axis": 1})
+
+
+@pytest.mark.parametrize(
+    "name", ["nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanvar", "nanstd", "nancumsum", "nancumprod"]
+)
+def test_nan_is_skipped(name: str, rng: numpy.random.Generator) -> None:
+    x = rng.normal(size=(4, 6)).astype("float32")
+    x[rng.random(x.shape) < 0.3] = numpy.nan
+    x[1] = numpy.nan
+    for axis in (None, 0, 1):
+        agree(name, [Pair(x, np.array(x))], {"axis": axis})
+    agree(name, [Pair(x.astype("int32"), np.array(x.astype("int32")))], {"axis": 0}) if name not in (
+        "nanmean",
+        "nanvar",
+        "nanstd",
+    ) else None
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_places(name: str, rng: numpy.random.Generator) -> None:
+    draw = Draw(rng)
+    for _ in range(40):
+        shape = draw.shape(least=1)
+        x = draw.array(shape, REAL)
+        axis = draw.axis(len(shape)) if shape and draw.one(True, False) else None
+        agree(name, [x], {"axis": axis, "keepdims": draw.one(True, False)})
+    with pytest.raises(ValueError, match=name):
+        getattr(np, name)(np.zeros((0, 3)), axis=0)
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+def test_scans(name: str, rng: numpy.random.Generator) -> None:
+    draw = Draw(rng)
+    for _ in range(30):
+        shape = draw.shape()
+        x = draw.array(shape, ALL, 0, 2)
+        axis = draw.axis(len(shape)) if shape and draw.one(True, False) else None
+        agree(name, [x], {"axis": axis})
+        agree(name, [x], {"axis": axis, "dtype": "complex128"})
+
+
+def test_logsumexp(rng: numpy.random.Generator) -> None:
+    x = rng.normal(size=(3, 4)) * 100
+    top = x.max(1, keepdims=True)
+    expected = numpy.log(numpy.exp(x - top).sum(1, keepdims=True)) + top
+    same(np.logsumexp(np.array(x), axis=1, keepdims=True), expected)
+    same(npx.logsumexp(np.array([-numpy.inf, 0.0])), numpy.float32(0))
+
+
+def test_average(rng: numpy.random.Generator) -> None:
+    draw = Draw(rng)
+    x, w = draw.array((3, 4), ["float32", "int32"]), draw.array((3, 4), "float64", 0.1, 2)
+    agree("average", [x], {"axis": 0})
+    agree("average", [x], {"axis": 0, "weights": w})
+    agree("average", [x], {"axis": 1, "weights": draw.array((4,), "float64", 0.1, 2), "returned": True})
+    agree("average", [x], {"weights": w, "returned": True})
+    agree("average", [x], {"axis": 1, "weights": draw.array((3,), "float64", 0.1, 2)})
+
+
+def test_ptp_and_count_nonzero(rng: numpy.random.Generator) -> None:
+    draw = Draw(rng)
+    for axis in (None, 0, (0, 1)):
+        agree("ptp", [draw.array((3, 4), INTS + FLOATS)], {"axis": axis})
+        assert np.count_nonzero(np.eye(3), axis=axis).asnumpy().sum() == 3
+
+
+def test_half_precision_sums_in_single() -> None:
+    assert np.ones(100_000, dtype="float16").mean().item() == 1.0
+    assert np.ones(70_000, dtype="bfloat16").sum().item() == pytest.approx(70_000, rel=4e-3)
+
+
+def test_bad_axes() -> None:
+    x = np.ones((2, 3))
+    for name in SUMS + EXTREMES + TRUTHS + MOMENTS + ["argmax", "cumsum"]:
+        with pytest.raises(np_axis_error(), match=name):
+            getattr(np, name)(x, axis=2)
+    with pytest.raises(ValueError, match="sum"):
+        np.sum(x, axis=(0, 0))
+
+
+def np_axis_error() -> type[Exception]:
+    return numpy.exceptions.AxisError

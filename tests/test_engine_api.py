@@ -1,0 +1,295 @@
+"""The engine's Python surface: settings, limits, pace, guards, figures, traces, timers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+from compare import same
+
+from slipstream import engine, errors, np, npx, profiler
+
+ASYNC = engine.kind() == "async"
+
+
+def slow(seconds: float = 0.02, value: float = 1.0) -> Any:
+    """An array that takes a while."""
+    return npx.host_call(lambda: time.sleep(seconds) or numpy.float32(value), [], ())
+
+
+# ---- settings
+
+
+def test_workers() -> None:
+    before = engine.workers()
+    try:
+        assert engine.set_workers(3) == before
+        assert engine.workers() == 3
+        x = np.ones((100, 100))
+        assert (x @ x).sum().item() == 1_000_000
+    finally:
+        engine.set_workers(before)
+    with pytest.raises(ValueError, match="0 workers"):
+        engine.set_workers(0)
+
+
+def test_kind() -> None:
+    assert engine.kind() in ("async", "sync")
+    with pytest.raises(ValueError, match="kind"):
+        engine.set_kind("other")  # type: ignore[arg-type]
+    before = engine.kind()
+    try:
+        for kind in ("sync", "async"):
+            engine.set_kind(kind)  # type: ignore[arg-type]
+            assert engine.kind() == kind
+            assert (np.ones(3) + 1).sum().item() == 6
+    finally:
+        engine.set_kind(before)  # type: ignore[arg-type]
+
+
+def test_limits() -> None:
+    before = engine.limits()
+    with engine.limits(ops=10, bytes=1 << 20, cache=0) as now:
+        assert (now["ops"], now["bytes"], now["cache"]) == (10, 1 << 20, 0)
+        x = np.zeros(10)
+        for _ in range(100):
+            x += 1
+        assert x[0].item() == 100
+        assert now["memory"] == before["memory"]
+    assert engine.limits() == before
+    for bad in ({"ops": 0}, {"bytes": -1}):
+        with pytest.raises(ValueError, match="limits"):
+            engine.limits(**bad)
+
+
+def test_planning_switches() -> None:
+    before = engine.planning()
+    with engine.bulk(7):
+        assert engine.planning()["bulk"] == 7
+        with engine.no_fuse(), engine.no_skip():
+            assert not engine.planning()["fuse"] and not engine.planning()["skip"]
+            x = np.arange(10)
+            same(np.tanh(x * 2 + 1), numpy.tanh(numpy.arange(10, dtype="float32") * 2 + 1))
+    assert engine.planning() == before
+    assert engine.set_bulk_size(before["bulk"]) == before["bulk"]
+
+
+# ---- running ahead
+
+
+@pytest.mark.skipif(not ASYNC, reason="the synchronous engine never runs ahead")
+@pytest.mark.parametrize("ahead", [0, 1, 2])
+def test_pace(ahead: int) -> None:
+    """Batch t has ended when batch t + ahead + 1 begins."""
+    done: list[int] = []
+
+    def batch(t: int) -> Any:
+        return npx.host_call(lambda: (time.sleep(0.01), done.append(t)) and numpy.float32(t), [], ())
+
+    kept = []
+    with engine.pace(ahead) as pace:
+        for t in range(8):
+            assert len(done) >= t - ahead, (t, done)
+            kept.append(batch(t))
+            pace.step()
+    done.clear()
+    for t in engine.pace(range(8), ahead=ahead):
+        assert len(done) >= t - ahead, (t, done)
+        kept.append(batch(t))
+    npx.waitall()
+
+
+def test_pace_is_an_iterable_of_the_batches() -> None:
+    assert list(engine.pace([1, 2, 3])) == [1, 2, 3]
+    assert len(engine.pace([1, 2, 3])) == 3
+    assert list(engine.pace(x for x in "ab")) == ["a", "b"]
+    with pytest.raises(ValueError, match="ahead"):
+        engine.pace(-1)
+
+
+# ---- figures
+
+
+def test_stats_and_memory() -> None:
+    npx.waitall()
+    engine.reset_peaks()
+    before = engine.stats()
+    x = np.ones((256, 256))
+    y = x + 1
+    y.wait_to_read()
+    after = engine.stats()
+    assert after["recorded"] >= before["recorded"] + 2
+    assert set(after) == {
+        *("recorded", "executed", "fused", "skipped", "in_flight_ops", "in_flight_bytes"),
+        *("peak_ops", "peak_bytes", "stalls", "stalled_seconds"),
+    }
+    npx.waitall()
+    assert engine.stats()["in_flight_ops"] == 0
+    memory = engine.memory()
+    assert memory["in_use"] >= y.nbytes
+    assert memory["peak"] >= memory["in_use"]
+    del x, y
+    engine.empty_cache()
+    assert engine.memory()["cached"] == 0
+    assert isinstance(engine.explain(), str)
+
+
+def test_failed_allocations_are_errors_of_their_operation() -> None:
+    npx.waitall()
+    engine.empty_cache()
+    with engine._fail_allocations(1):
+        x = np.ones(1000) if ASYNC else None
+        with pytest.raises(MemoryError, match="test_engine_api.py"):
+            (x if ASYNC else np.ones(1000)).wait_to_read()
+    assert np.ones(10).sum().item() == 10
+
+
+# ---- guards
+
+
+def test_sync_guard_raises() -> None:
+    x = np.ones(2)
+    one = np.ones(())
+    hidden = [
+        *[lambda: x.asnumpy(), lambda: x.tolist(), lambda: one.item(), lambda: float(one), lambda: int(one)],
+        *[lambda: bool(one), lambda: complex(one), lambda: print(x), lambda: repr(x), lambda: f"{x}"],
+        *[lambda: numpy.asarray(x), lambda: memoryview(x), lambda: numpy.from_dlpack(x), lambda: 1.0 in x],
+    ]
+    with engine.sync_guard("raise"):
+        for read in hidden:
+            with pytest.raises(errors.SyncError):
+                read()
+        x.wait_to_read()
+        npx.waitall()
+        x.is_ready()
+        y = (x + 1).sum()
+    assert y.item() == 4
+
+
+def test_sync_guard_warns() -> None:
+    x = np.ones(())
+    with engine.sync_guard("warn"), pytest.warns(errors.SyncWarning) as caught:
+        assert float(x) == 1
+    assert caught[0].filename == __file__
+    with pytest.raises(ValueError, match="mode"):
+        engine.sync_guard("shout")  # type: ignore[arg-type]
+    assert float(x) == 1
+
+
+def test_sync_guard_is_for_its_thread() -> None:
+    seen: list[float] = []
+    x = np.ones(())
+    with engine.sync_guard("raise"):
+        thread = threading.Thread(target=lambda: seen.append(float(x)))
+        thread.start()
+        thread.join()
+    assert seen == [1.0]
+
+
+# ---- asyncio
+
+
+def test_await() -> None:
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            ticks += 1
+            await asyncio.sleep(0.005)
+
+    async def main() -> list[float]:
+        ticker = asyncio.create_task(tick())
+        x, y = await asyncio.gather(wait(slow(0.05, 1)), wait(slow(0.05, 2) + 1))
+        ticker.cancel()
+        return [x.item(), y.item()]
+
+    async def wait(x: Any) -> Any:
+        return await x
+
+    assert asyncio.run(main()) == [1, 3]
+    if ASYNC:
+        assert ticks > 3
+
+
+def test_await_raises_what_failed() -> None:
+    def bad() -> Any:
+        time.sleep(0.02)
+        raise KeyError("lost")
+
+    async def main() -> None:
+        await (npx.host_call(bad, [], ()) + 1)
+
+    with pytest.raises(KeyError, match="lost"):
+        asyncio.run(main())
+
+
+# ---- traces
+
+
+def test_trace(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    npx.waitall()
+    with profiler.trace(path) as trace:
+        x = np.ones((64, 64))
+        y = (x @ x).sum()
+        y.wait_to_read()
+    runs = [event for event in trace.events if event["type"] == "run"]
+    records = [event for event in trace.events if event["type"] == "record"]
+    assert len(records) >= 3 and runs
+    assert any("(64, 64) float32" in event["shapes"] for event in runs)
+    assert any(event["source"][0] == __file__ for event in records)
+    for run in runs:
+        assert run["recorded_ns"] <= run["start_ns"] <= run["end_ns"]
+    data = json.loads(path.read_text())
+    phases = {event["ph"] for event in data["traceEvents"]}
+    assert {"M", "X"} <= phases
+    slices = [event for event in data["traceEvents"] if event["ph"] == "X"]
+    assert len(slices) == len(trace.events)
+    assert all(event["dur"] > 0 and event["ts"] >= 0 for event in slices)
+    assert any("test_engine_api.py" in event["args"]["source"] for event in slices)
+    starts = [event for event in data["traceEvents"] if event["ph"] == "s"]
+    ends = [event for event in data["traceEvents"] if event["ph"] == "f"]
+    assert sorted(event["id"] for event in starts) == sorted(event["id"] for event in ends)
+    assert any(event["name"] == "recorded" for event in starts)
+    names = {event["args"]["name"] for event in data["traceEvents"] if event["ph"] == "M"}
+    assert ("front end (Python)" in names and any(name.startswith("worker") for name in names) == ASYNC) or not ASYNC
+
+
+def test_trace_has_arrows_for_dependencies() -> None:
+    with engine.no_fuse(), profiler.trace() as trace:
+        x = np.ones((32, 32))
+        y = x @ x
+        z = y @ y
+        z.wait_to_read()
+    if ASYNC:
+        arrows = [
+            event for event in profiler.chrome_events(trace.events) if event["ph"] == "s" and event["name"] == "needs"
+        ]
+        assert arrows
+
+
+def test_traces_do_not_nest() -> None:
+    with profiler.trace(), pytest.raises(RuntimeError, match="trace"), profiler.trace():
+        pass
+    with profiler.trace() as trace:
+        np.ones(2).wait_to_read()
+    assert trace.events
+
+
+def test_timer() -> None:
+    with profiler.timer() as timing:
+        x = np.ones((300, 300))
+        for _ in range(5):
+            x = x @ x * 1e-3
+    assert timing.total >= timing.issue > 0
+    assert timing.compute > 0
+    assert timing.total == pytest.approx(timing.issue + timing.waited + timing.queued, rel=0.05, abs=1e-3)
+    assert timing.operations
+    assert "issue" in str(timing)
