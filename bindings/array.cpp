@@ -199,6 +199,15 @@ PyObject* reduce_method(PyObject* self, PyObject*) {  // pickle
   });
 }
 
+// Not a function of nanobind's: pickle has to find it by its name.
+PyObject* unpickle(PyObject*, PyObject* args) {
+  return guarded([&]() -> PyObject* {
+    PyObject *values, *device;
+    if (!PyArg_ParseTuple(args, "OO", &values, &device)) return nullptr;
+    return wrap(from_numpy(values, to_device(device)));
+  });
+}
+
 }  // namespace
 
 void add_properties(TypeParts& parts) {
@@ -275,7 +284,8 @@ void bind_ndarray(nb::module_& m) {
         return std::string("  C_CONTIGUOUS : ") + (f.c_contiguous ? "True" : "False") + "\n  F_CONTIGUOUS : " +
                (f.f_contiguous ? "True" : "False") + "\n  WRITEABLE : True";
       });
-  m.def("_unpickle", [](nb::object values, nb::object device) { return from_numpy(values.ptr(), to_device(device)); });
+  static PyMethodDef functions[] = {{"_unpickle", unpickle, METH_VARARGS, "An array from what pickle kept."}, {}};
+  checked(PyModule_AddFunctions(m.ptr(), functions));
 }
 
 }  // namespace slipstream::python

@@ -111,13 +111,25 @@ Given classify(PyObject* o) {
   return Given::unknown;
 }
 
-static Scalar integer_scalar(PyObject* o) {
+// Next to floats an integer beyond 64 bits is a float; in a comparison with integers it is beyond all of them.
+static std::optional<Scalar> huge_scalar(PyObject* o, int sign, Row row, const Array* beside) {
+  if (!beside) return {};
+  if (is_float(beside->dtype) || is_complex(beside->dtype)) return to_scalar(o, Given::real);
+  if (std::string_view(row_info(row).types) != "COMPARE") return {};
+  bool fits = sign > 0 && !(PyLong_AsUnsignedLongLong(o) == ~0ull && PyErr_Occurred());
+  PyErr_Clear();
+  if (fits) return {};
+  return Scalar::of(sign * HUGE_VAL);
+}
+
+static Scalar integer_scalar(PyObject* o, Row row = Row::none, const Array* beside = nullptr) {
   int overflow = 0;
   long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
   if (overflow == 0) {
     if (v == -1 && PyErr_Occurred()) nb::raise_python_error();
     return Scalar::of(static_cast<int64_t>(v));
   }
+  if (auto huge = huge_scalar(o, overflow, row, beside)) return *huge;
   if (overflow > 0) {
     unsigned long long u = PyLong_AsUnsignedLongLong(o);
     if (!PyErr_Occurred()) return Scalar::of(static_cast<uint64_t>(u));
@@ -152,23 +164,10 @@ Scalar to_scalar(PyObject* o) {
   fail(ErrorKind::type, "expected a number, got ", Py_TYPE(o)->tp_name);
 }
 
-// Next to floats an integer beyond 64 bits is a float; in a comparison with integers it is beyond all of them.
-static std::optional<Scalar> huge_scalar(PyObject* o, Row row, const Array* beside) {
-  int overflow = 0;
-  (void)PyLong_AsLongLongAndOverflow(o, &overflow);
-  if (overflow == 0 || !beside) return {};
-  if (is_float(beside->dtype) || is_complex(beside->dtype)) return to_scalar(o, Given::real);
-  bool fits = overflow > 0 && _PyLong_NumBits(o) <= 64;
-  if (fits || std::string_view(row_info(row).types) != "COMPARE") return {};
-  return Scalar::of(overflow * HUGE_VAL);
-}
-
 Arg to_arg(PyObject* o, Given given, Device device, Row row, const Array* beside) {
   switch (given) {
     case Given::array: return as_array(o);
-    case Given::integer:
-      if (auto huge = huge_scalar(o, row, beside)) return *huge;
-      [[fallthrough]];
+    case Given::integer: return integer_scalar(o, row, beside);
     case Given::boolean:
     case Given::real:
     case Given::complex: return to_scalar(o, given);

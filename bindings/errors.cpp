@@ -11,7 +11,7 @@
 namespace slipstream::python {
 
 PyObject* sync_guard_error = nullptr;
-SyncGuard sync_guard = SyncGuard::off;
+thread_local SyncGuard sync_guard = SyncGuard::off;
 
 namespace {
 

@@ -55,7 +55,7 @@ void bind_errors(nb::module_& m);
 // ---- sync points
 
 enum class SyncGuard { off, warn, raise };
-extern SyncGuard sync_guard;
+extern thread_local SyncGuard sync_guard;  // of this thread
 // Every call that waits for a value without saying so passes here first.
 void guard_sync_point(const char* what);
 inline void sync_point(const char* what) {

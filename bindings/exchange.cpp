@@ -42,9 +42,15 @@ bool column_major(const Array& a) {
 
 char nothing[16];
 
-// The memory of an array that is ready, on the host. Empty arrays may have none.
-void* host_memory(const Array& a, const char* what) {
+std::atomic<uint32_t>& count_lent(const Array& a, bool writable) {
+  return writable ? a.storage()->lent_writable : a.storage()->lent;
+}
+
+// The memory of an array that is ready, on the host. Empty arrays may have none. Before others write to it, calls that
+// were recorded earlier have read it.
+void* host_memory(const Array& a, bool writable, const char* what) {
   engine::wait(a);
+  if (writable) engine::wait_all();
   if (a.device().kind != 0) fail(ErrorKind::value, what, ": the array is on ", a.device(), "; copy it to cpu(0) first");
   return a.size() == 0 || !a.storage()->data() ? nothing : a.storage()->data() + a.offset;
 }
@@ -89,12 +95,17 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     const Array& a = as_array(self);
     check_buffer(a, flags);
     sync_point("the buffer protocol");
-    fill_buffer(view, self, a, host_memory(a, "buffer"), flags);
+    bool writable = flags & PyBUF_WRITABLE;
+    fill_buffer(view, self, a, host_memory(a, writable, "buffer"), flags);
+    count_lent(a, writable) += 1;
     return 0;
   });
 }
 
-void release_buffer(PyObject*, Py_buffer* view) { std::free(view->internal); }
+void release_buffer(PyObject* self, Py_buffer* view) {
+  count_lent(as_array(self), !view->readonly) -= 1;
+  std::free(view->internal);
+}
 
 // What a host call is lent: memory that is ready for it, although calls recorded later may wait to write there.
 int get_lent_buffer(PyObject* self, Py_buffer* view, int flags) {
@@ -108,9 +119,11 @@ int get_lent_buffer(PyObject* self, Py_buffer* view, int flags) {
   });
 }
 
+void release_lent_buffer(PyObject*, Py_buffer* view) { std::free(view->internal); }
+
 PyTypeObject* make_lent_type() {
   PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_lent_buffer)},
-                         {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
+                         {Py_bf_releasebuffer, reinterpret_cast<void*>(release_lent_buffer)},
                          {Py_tp_dealloc, reinterpret_cast<void*>(dealloc_array)},
                          {0, nullptr}};
   PyType_Spec spec{"slipstream._core.lent", sizeof(ArrayObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
@@ -155,6 +168,7 @@ struct Lent {
   Managed managed;
   Array array;
   Dims shape, strides;
+  ~Lent() { count_lent(array, true) -= 1; }
 };
 
 DLDataType dl_type(DType t) {
@@ -170,9 +184,10 @@ DLDataType dl_type(DType t) {
 
 template <class Managed>
 Lent<Managed>* lend_tensor(const Array& a) {
+  void* data = host_memory(a, true, "__dlpack__");
   auto lent = std::make_unique<Lent<Managed>>();
-  void* data = host_memory(a, "__dlpack__");
   lent->array = a;
+  count_lent(a, true) += 1;
   lent->shape = a.shape;
   for (int64_t stride : a.strides) lent->strides.push_back(stride / static_cast<int64_t>(itemsize(a.dtype)));
   lent->managed.tensor = {data, {1, 0}, a.ndim(), dl_type(a.dtype), lent->shape.data(), lent->strides.data(), 0};

@@ -35,9 +35,10 @@ void call_and_store(nb::handle fn, const std::vector<Array>& inputs, const Recor
   for (const Array& a : inputs) lent.append(lend(a));
   nb::object result = nb::steal(checked(PyObject_CallObject(fn.ptr(), nb::tuple(lent).ptr())));
   int n = call.outputs.size();
+  if (n == 0) return;
   if (n == 1) {
     store_result(result, call.outputs[0], 0);
-  } else if (n > 1) {
+  } else {
     nb::object parts = nb::steal(checked(PySequence_Tuple(result.ptr())));
     if (nb::len(parts) != static_cast<size_t>(n))
       fail(ErrorKind::value, "host_call: fn returned ", nb::len(parts), " results, but out_shape names ", n);
@@ -130,7 +131,7 @@ void add_callbacks(TypeParts& parts) {
 }
 
 void bind_host(nb::module_& m) {
-  m.def("host_call", &host_call_function, nb::arg("fn"), nb::arg("arrays"), nb::arg("out_shape"), nb::arg("out_dtype") = nb::none(),
+  m.def("host_call", &host_call_function, nb::arg("fn"), nb::arg("arrays"), nb::arg("out_shape").none(), nb::arg("out_dtype") = nb::none(),
         nb::arg("device") = nb::none(),
         "fn(*arrays) on a worker, in order; fn gets read-only NumPy arrays and gives what becomes the result.");
 }

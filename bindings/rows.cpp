@@ -81,7 +81,7 @@ void add_function(nb::module_& m, const char* name, Impl impl, std::string signa
   f->doc = new std::string(std::move(doc));
   m.attr(name) = nb::borrow(o);
   auto* type = reinterpret_cast<PyObject*>(ndarray_type);
-  if (!PyObject_HasAttrString(type, name)) checked(PyObject_SetAttrString(type, name, o));
+  if (arity == 1 && !PyObject_HasAttrString(type, name)) checked(PyObject_SetAttrString(type, name, o));
   Py_DECREF(o);
 }
 

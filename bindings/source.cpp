@@ -1,5 +1,7 @@
 // Source lines: which line of the user's program recorded a call, as a number that costs a few nanoseconds to find.
 
+#include <nanobind/stl/string.h>
+
 #include <string>
 #include <unordered_map>
 #include <vector>

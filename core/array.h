@@ -58,6 +58,10 @@ class Storage {
   }
   uint32_t refs() const { return refs_.load(std::memory_order_acquire); }
 
+  // How many others see the memory (buffer protocol, DLPack). A call that writes what they read, or reads what they may
+  // write, is done before it returns.
+  std::atomic<uint32_t> lent{0}, lent_writable{0};
+
   // Owned by the engine.
   std::atomic<uint32_t> pending_writes{0};  // recorded and not finished; 0 means ready
   std::atomic<uint32_t> generation{0};      // of the engine that last wrote it (a forked child has a new one)

@@ -234,7 +234,10 @@ uint64_t key_of(const Record& record) {
   uint64_t key = static_cast<uint64_t>(record.op->row) + 1;
   key = key << 4 | static_cast<uint64_t>(record.compute);
   key = key << 4 | static_cast<uint64_t>(record.outputs[0].dtype);
-  for (const Operand& in : record.inputs) key = key << 5 | (in.is_scalar() ? 31 : static_cast<uint64_t>(in.dtype));
+  for (int i = 0; i < 3; i++) {
+    bool scalar = i >= record.inputs.size() || record.inputs[i].is_scalar();
+    key = key << 5 | (scalar ? 31 : static_cast<uint64_t>(record.inputs[i].dtype));
+  }
   return key;
 }
 

@@ -145,7 +145,7 @@ def test_failed_allocations_are_errors_of_their_operation() -> None:
     engine.empty_cache()
     with engine._fail_allocations(1):
         x = np.ones(1000) if ASYNC else None
-        with pytest.raises(MemoryError, match="test_engine_api.py"):
+        with pytest.raises(MemoryError, match=r"test_engine_api\.py"):
             (x if ASYNC else np.ones(1000)).wait_to_read()
     assert np.ones(10).sum().item() == 10
 

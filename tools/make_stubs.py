@@ -18,7 +18,7 @@ from slipstream import _core
 from slipstream.np import _methods, _rows
 
 PACKAGE = Path(__file__).resolve().parent.parent / "python/slipstream"
-HEAD = "# Made by tools/make_stubs.py from the compiled module. Do not edit.\n"
+HEAD = "# Made by tools/make_stubs.py from the compiled module. Do not edit.\n# ruff: noqa: F401, N801, N802\n"
 
 # What the core returns as a Python object, where it is no array.
 RESULTS = {
@@ -37,6 +37,7 @@ RESULTS = {
     "tolist": "Any",
     "wait_to_read": "None",
     "__array__": "numpy.ndarray[Any, Any]",
+    "__array_function__": "Any",
     "__dlpack__": "Any",
     "__dlpack_device__": "tuple[int, int]",
 }
@@ -69,7 +70,7 @@ SPECIAL = {
     "__divmod__": "(self, other: Any, /) -> tuple[ndarray, ndarray]",
     "__rdivmod__": "(self, other: Any, /) -> tuple[ndarray, ndarray]",
 }
-UNARY = {"__neg__", "__pos__", "__abs__", "__invert__", "__floor__", "__ceil__", "__trunc__", "__copy__"}
+UNARY = {"__neg__", "__pos__", "__abs__", "__invert__", "__copy__"}
 FROM_OBJECT = {
     "__doc__",
     "__new__",
@@ -102,6 +103,7 @@ def typed(signature: str, name: str) -> str:
             parts.append(word.lstrip("$"))
             continue
         kind = kinds.get(word, "Any")
+        kind += " | None" if kind == "bool" and default == "None" else ""
         parts.append(f"{word}: {kind}" + (f" = {default}" if default else ""))
     return f"({', '.join(parts)}) -> {RESULTS.get(name, 'ndarray')}"
 
@@ -124,9 +126,11 @@ def core_function(name: str, function: Any) -> str:
 
 
 def plain(text: str) -> str:
-    text = re.sub(r"\bobject( \| None)?", "Any", text)
+    text = re.sub(r"(?<=: )object( \| None)?", "Any", text)
+    text = re.sub(r"\bSequence\b", "Sequence[Any]", text)
     text = re.sub(r"\bcollections\.abc\.", "", text)
     text = re.sub(r"slipstream\._core\.|_core\.", "", text)
+    text = re.sub(r"\*args\b(?!:)", "*args: Any", text)
     return re.sub(r"= \\\d+", "= ...", text)
 
 
@@ -144,6 +148,8 @@ def bound_class(name: str, cls: Any) -> list[str]:
         elif hasattr(value, "__nb_signature__"):
             signature = value.__nb_signature__[0][0].removeprefix(f"def {member}")
             signature = re.sub(r"\\\d+", "...", plain(signature)).replace("arg:", "other:")
+            if member == "__eq__":
+                signature = "(self, other: object, /) -> bool"
             lines.append(f"    def {member}{signature}: ...")
     if name == "Device":
         lines += ["    def __enter__(self) -> Device: ...", "    def __exit__(self, *_: object) -> None: ..."]
@@ -159,7 +165,7 @@ def python_signature(function: Any) -> str:
         parameters = [first, *parameters[1:]]
     parameters[0] = parameters[0].replace(annotation=inspect.Parameter.empty)
     text = str(signature.replace(parameters=parameters))
-    return re.sub(r"'([^']*)'(?=[,)\s=]|$)", lambda m: m[1] if not m[1].isupper() or len(m[1]) > 1 else m[0], text)
+    return re.sub(r"(: |-> )'([^']*)'", r"\1\2", text)  # annotations are written as strings
 
 
 def array_member(name: str, value: Any) -> list[str]:

@@ -86,6 +86,22 @@ void wait_for_turn(Runtime& runtime) {
   std::lock_guard turn(runtime.sync_mutex);
 }
 
+// Until every write of the storage recorded so far is done. Another thread may record a new one meanwhile, so look again.
+void wait_for(Runtime& runtime, Storage& storage, const char* why) {
+  while (storage.pending_writes.load(std::memory_order_acquire) != 0) {
+    int64_t start = runtime.tracer.on() ? now_ns() : 0;
+    SourceId source = start ? current_source(runtime) : 0;
+    if (runtime.kind.load(std::memory_order_relaxed) == EngineKind::sync) {
+      wait_for_turn(runtime);
+    } else {
+      Runtime::Blocking blocking(runtime);
+      runtime.pool.plan();
+      if (Ref<Task> task = runtime.planner.last_writer(storage)) runtime.pool.help_until_done({task});
+    }
+    if (start) trace_wait(runtime, why, start, source);
+  }
+}
+
 }  // namespace
 
 int64_t now_ns() {
@@ -226,10 +242,20 @@ void record(Record&& call) {
   Runtime& runtime = Runtime::get();
   call.source = current_source(runtime);
   call.recorded_in = Pool::running_call();
-  for (Operand& input : call.inputs)
-    if (!input.is_scalar()) runtime.adopt(*input.storage());
-  for (Operand& output : call.outputs) runtime.adopt(*output.storage());
+  bool at_once = false;
+  for (Operand& input : call.inputs) {
+    if (input.is_scalar()) continue;
+    runtime.adopt(*input.storage());
+    at_once |= input.storage()->lent_writable.load(std::memory_order_relaxed) > 0;
+  }
+  for (Operand& output : call.outputs) {
+    Storage& storage = *output.storage();
+    runtime.adopt(storage);
+    at_once |= (storage.lent.load(std::memory_order_relaxed) | storage.lent_writable.load(std::memory_order_relaxed)) > 0;
+  }
   runtime.admit(call);
+  SmallVec<Operand, 1> wanted_now;
+  if (at_once) wanted_now = call.outputs;
   for (Operand& output : call.outputs) {
     output.storage()->generation.store(runtime.generation, std::memory_order_relaxed);
     output.storage()->pending_writes.fetch_add(1, std::memory_order_relaxed);
@@ -257,6 +283,7 @@ void record(Record&& call) {
     event.end_ns = now_ns();
     runtime.tracer.add(std::move(event));
   }
+  for (const Operand& output : wanted_now) wait_for(runtime, *output.storage(), "memory lent to others");
 }
 
 // ---- wait ----------------------------------------------------------------------------------------------------------
@@ -268,20 +295,9 @@ bool is_ready(const Array& array) {
 
 void wait(const Array& array) {
   Runtime& runtime = Runtime::get();
-  Storage& storage = *array.storage();
-  while (!is_ready(array)) {
-    int64_t start = runtime.tracer.on() ? now_ns() : 0;
-    SourceId source = start ? current_source(runtime) : 0;
-    if (runtime.kind.load(std::memory_order_relaxed) == EngineKind::sync) {
-      wait_for_turn(runtime);
-    } else {
-      Runtime::Blocking blocking(runtime);
-      runtime.pool.plan();
-      if (Ref<Task> task = runtime.planner.last_writer(storage)) runtime.pool.help_until_done({task});
-    }
-    if (start) trace_wait(runtime, "wait_to_read", start, source);
-  }
-  raise_failure(storage);
+  runtime.adopt(*array.storage());
+  wait_for(runtime, *array.storage(), "wait_to_read");
+  raise_failure(*array.storage());
 }
 
 uint64_t sequence() { return Runtime::get().stream.sequence(); }

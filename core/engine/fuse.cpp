@@ -250,9 +250,10 @@ class Fuser {
     build(group);
     Record call = merged(group, group.members.back());
     call.op = &kMap;
+    const Storage* last = calls_[group.members.back()].outputs[0].storage();
     for (const Result& result : results_) {
       bool in_place = wrote_in_place(group, result.operand->storage());
-      bool internal = is_internal(result, in_place);
+      bool internal = is_internal(result, in_place) && result.operand->storage() != last;
       result.operand->storage()->pending_writes.fetch_sub(result.writes - (internal ? 0 : 1), std::memory_order_acq_rel);
       if (internal) continue;
       call.in_place |= in_place;
@@ -260,8 +261,7 @@ class Fuser {
       builder_.result(result.reg);
     }
     call.params = builder_.finish();
-    size_t last = group.members.back();
-    put(group, last, std::move(call));
+    put(group, group.members.back(), std::move(call));
   }
 
   // A reduction of what a group computes, and of nothing else that must be stored, ends the group.

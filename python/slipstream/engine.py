@@ -13,8 +13,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
+from functools import partial
 from types import TracebackType
 from typing import Any, Generic, Literal, TypeVar, overload
 
@@ -46,8 +47,8 @@ T = TypeVar("T")
 class _Restore(AbstractContextManager["_Restore"]):
     """Settings were changed; leaving a `with` block puts the old ones back."""
 
-    def __init__(self, restore: Any, *arguments: Any, **settings: Any) -> None:
-        self._restore = lambda: restore(*arguments, **settings)
+    def __init__(self, restore: Callable[..., object], *arguments: Any, **settings: Any) -> None:
+        self._restore = partial(restore, *arguments, **settings)
 
     def __exit__(self, *_: object) -> None:
         self._restore()

@@ -52,8 +52,7 @@ cx<R> sign_of_complex(cx<R> x) {
   R size = abs(x);
   if (size == 0) return {0, 0};
   if (isinf(size)) {
-    bool both = isinf(x.re) && isinf(x.im);
-    if (both || isnan(x)) return {NAN, NAN};
+    if (isinf(x.re) && isinf(x.im)) return {NAN, NAN};
     return isinf(x.re) ? cx<R>{sign(x.re), 0} : cx<R>{0, sign(x.im)};
   }
   return {x.re / size, x.im / size};

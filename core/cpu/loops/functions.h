@@ -164,7 +164,7 @@ T floor_divide(T x, T y) {
   return q - whole > T(0.5) ? whole + 1 : whole;
 }
 template <Integer T>
-T reciprocal(T x) { return x == 0 ? (std::is_signed_v<T> ? std::numeric_limits<T>::min() : T(0)) : static_cast<T>(1 / x); }
+T reciprocal(T x) { return x == 0 ? (std::is_signed_v<T> && sizeof(T) >= 4 ? std::numeric_limits<T>::min() : T(0)) : static_cast<T>(1 / x); }
 template <Float T>
 T reciprocal(T x) { return 1 / x; }
 template <Integer T>
@@ -203,7 +203,7 @@ template <Float T>
 T logaddexp(T x, T y) {
   T d = abs(x - y), m = x > y ? x : y;
   T r = m + log1p(exp(-d));
-  return x == y ? x + T(0.6931471805599453) : r + (x - x) * 0 * (y != y) + (d != d ? d : T(0));
+  return x == y ? x + T(0.6931471805599453) : r + (d != d ? d : T(0));
 }
 template <Float T>
 T logaddexp2(T x, T y) {

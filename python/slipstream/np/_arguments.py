@@ -106,6 +106,8 @@ def deliver(result: ndarray, out: Any, function: str) -> ndarray:
         out = out[0]
     if out is None:
         return result
+    if not isinstance(out, ndarray):
+        raise TypeError(f"{function}: out must be an ndarray, not {type(out).__name__}")
     if out.shape != result.shape:
         raise ValueError(f"{function}: out has shape {out.shape}, the result {result.shape}")
     if not numpy.can_cast(result.dtype, out.dtype, casting="same_kind"):

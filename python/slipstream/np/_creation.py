@@ -463,7 +463,7 @@ def identity(n: int, dtype: DTypeLike = None, *, device: DeviceLike = None, ctx:
 
 
 def _lower(rows: int, columns: int, k: int, device: Device) -> ndarray:
-    """True at and below the k-th diagonal."""
+    """True at and below the k-th diagonal of a matrix."""
     down = _core.arange(k, 1, rows, numpy.dtype("int64"), device)
     across = _core.arange(0, 1, columns, numpy.dtype("int64"), device)
     return _core.reshape(down, (rows, 1)) >= across
@@ -497,7 +497,7 @@ def tril(m: ArrayLike, k: int = 0) -> ndarray:
     m = as_array(m)
     if m.ndim < 2:
         m = _core.broadcast_to(m, (m.size, m.size))
-    return _core.where(_lower(*m.shape[-2:], k, m.device), m, _core.full((), 0, m.dtype, m.device))
+    return _core.where(_lower(m.shape[-2], m.shape[-1], k, m.device), m, _core.full((), 0, m.dtype, m.device))
 
 
 def triu(m: ArrayLike, k: int = 0) -> ndarray:
@@ -510,7 +510,7 @@ def triu(m: ArrayLike, k: int = 0) -> ndarray:
     m = as_array(m)
     if m.ndim < 2:
         m = _core.broadcast_to(m, (m.size, m.size))
-    return _core.where(_lower(*m.shape[-2:], k - 1, m.device), _core.full((), 0, m.dtype, m.device), m)
+    return _core.where(_lower(m.shape[-2], m.shape[-1], k - 1, m.device), _core.full((), 0, m.dtype, m.device), m)
 
 
 def diag(v: ArrayLike, k: int = 0) -> ndarray:

@@ -124,7 +124,7 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
         return numpy.dtype(dtype).name in _KINDS[kind]
     if isinstance(kind, str):
         raise ValueError(f"isdtype: kind {kind!r} is none of {', '.join(map(repr, _KINDS))}")
-    return numpy.dtype(dtype) == numpy.dtype(kind)
+    return bool(numpy.dtype(dtype) == numpy.dtype(kind))
 
 
 def finfo(dtype: Any) -> Any:
@@ -133,7 +133,7 @@ def finfo(dtype: Any) -> Any:
     >>> float(np.finfo(np.float32).eps)
     1.1920928955078125e-07
     """
-    return ml_dtypes.finfo(_type_of(dtype))
+    return ml_dtypes.finfo(_type_of(dtype))  # type: ignore[no-untyped-call]
 
 
 def iinfo(dtype: Any) -> Any:

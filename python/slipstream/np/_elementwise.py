@@ -220,7 +220,7 @@ def isclose(a: ArrayLike, b: ArrayLike, rtol: Any = 1e-05, atol: Any = 1e-08, eq
 def allclose(a: ArrayLike, b: ArrayLike, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> ndarray:
     """Are all elements close (see `isclose`)? A 0-d array of bool, which waits only where it is looked at.
 
-    >>> bool(np.allclose(np.array([1e10, 1e-8]), np.array([1.00001e10, 1e-9])))
+    >>> bool(np.allclose(np.array([1e10, 1e-8]), np.array([1.000001e10, 1e-9])))
     True
     """
     return _core.all(isclose(a, b, rtol, atol, equal_nan))
@@ -310,26 +310,21 @@ def diff(a: ArrayLike, n: int = 1, axis: int = -1, prepend: ArrayLike = None, ap
     >>> np.diff(np.array([1, 4, 9]))
     array([3., 5.])
     """
-    a = as_array(a)
+    x = as_array(a)
     if n < 0:
         raise ValueError(f"diff: n={n} is negative")
-    if a.ndim == 0:
+    if x.ndim == 0:
         raise ValueError("diff: the argument has no dimensions; it must have at least 1")
-    axis = normal_axis(axis, a.ndim, "diff")
-    ends = []
-    for end in (prepend, append):
-        if end is not None:
-            end = as_array(end, a.device)
-            ends.append(broadcast_to(end, (*a.shape[:axis], 1, *a.shape[axis + 1 :])) if end.ndim == 0 else end)
-        else:
-            ends.append(None)
-    if n and any(end is not None for end in ends):
-        a = concatenate([part for part in (ends[0], a, ends[1]) if part is not None], axis)
+    axis = normal_axis(axis, x.ndim, "diff")
+    one = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+    parts = [as_array(part, x.device) for part in (prepend, x, append) if part is not None]
+    if n and len(parts) > 1:
+        x = concatenate([part if part.ndim else broadcast_to(part, one) for part in parts], axis)
     before = (slice(None),) * axis
     for _ in range(n):
-        later, earlier = a[(*before, slice(1, None))], a[(*before, slice(0, -1))]
-        a = _core.not_equal(later, earlier) if a.dtype.kind == "b" else later - earlier
-    return a
+        later, earlier = x[(*before, slice(1, None))], x[(*before, slice(0, -1))]
+        x = _core.not_equal(later, earlier) if x.dtype.kind == "b" else later - earlier
+    return x
 
 
 def ediff1d(ary: ArrayLike, to_end: ArrayLike = None, to_begin: ArrayLike = None) -> ndarray:
@@ -358,10 +353,10 @@ def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], defau
         raise ValueError(f"select: {len(condlist)} conditions for {len(choicelist)} choices")
     if not condlist:
         raise ValueError("select: no conditions are given")
-    made = default
+    made: Any = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
         made = _core.where(condition, choice, made)
-    return made
+    return as_array(made)
 
 
 if not TYPE_CHECKING:

@@ -289,17 +289,17 @@ def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> ndarray:
     array([[2., 4.],
            [1., 3.]])
     """
-    m = as_array(m)
-    turned = normal_axes(tuple(axes), m.ndim, "rot90")
+    x = as_array(m)
+    turned = normal_axes(tuple(axes), x.ndim, "rot90")
     if len(turned) != 2:
         raise ValueError(f"rot90: axes {axes} are not two")
     first, second = turned
     k %= 4
     if k == 0:
-        return m
+        return x
     if k == 2:
-        return flip(m, (first, second))
-    return swapaxes(flip(m, second), first, second) if k == 1 else flip(swapaxes(m, first, second), second)
+        return flip(x, (first, second))
+    return swapaxes(flip(x, second), first, second) if k == 1 else flip(swapaxes(x, first, second), second)
 
 
 def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:

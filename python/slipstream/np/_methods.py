@@ -152,10 +152,10 @@ SPECIAL = {
     "__array_namespace__": array_namespace,
     "__array_ufunc__": _interop.array_ufunc,
     "__array_function__": _interop.array_function,
-    "__floor__": lambda self: _core.floor(self),
-    "__ceil__": lambda self: _core.ceil(self),
-    "__trunc__": lambda self: _core.trunc(self),
-    "__round__": lambda self, decimals=None: _elementwise.round(self, decimals or 0),
+    "__floor__": _core.floor,
+    "__ceil__": _core.ceil,
+    "__trunc__": _core.trunc,
+    "__round__": _elementwise.round,
 }
 
 
@@ -171,7 +171,7 @@ def methods() -> dict[str, Any]:
 
 
 def attach() -> None:
-    """Puts the methods on the type. What the core has of its own stays."""
+    """Puts the methods on the type. Those that the core wrote for it stay; plain rows give way."""
     for name, method in methods().items():
-        if name not in vars(ndarray):
+        if type(vars(ndarray).get(name, _core.add)) is type(_core.add):
             setattr(ndarray, name, method)

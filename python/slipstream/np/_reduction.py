@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -208,7 +209,7 @@ def nanprod(
 
 
 def _extreme(
-    reduce: Any, worst: float, a: Any, axis: Axes, out: Any, keepdims: bool, initial: Any, where: Any
+    reduce: Callable[..., ndarray], worst: float, a: Any, axis: Axes, out: Any, keepdims: bool, initial: Any, where: Any
 ) -> ndarray:
     a = as_array(a)
     if not _inexact(a):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import operator
-import secrets
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -271,7 +271,7 @@ class Generator(_Source):
 
 def _as_seed(seed: Any) -> int:
     if seed is None:
-        return secrets.randbits(64)
+        return int.from_bytes(os.urandom(8), "little")
     value = operator.index(seed)
     if value < 0:
         raise ValueError(f"seed: {value} is negative")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -119,7 +120,7 @@ def leaky_relu(data: ArrayLike, gamma: ArrayLike = None, act_type: str = "leaky"
     raise ValueError(f"leaky_relu: act_type {act_type!r} is none of 'leaky', 'prelu', 'elu', 'selu', 'gelu'")
 
 
-_ACTIVATIONS = {
+_ACTIVATIONS: dict[str, Callable[..., ndarray]] = {
     "relu": _core.relu,
     "sigmoid": _core.sigmoid,
     "log_sigmoid": _core.log_sigmoid,
@@ -139,5 +140,4 @@ def activation(data: ArrayLike, act_type: str = "relu", **_: Any) -> ndarray:
     """
     if act_type not in _ACTIVATIONS:
         raise ValueError(f"activation: act_type {act_type!r} is none of {', '.join(map(repr, _ACTIVATIONS))}")
-    made: ndarray = _ACTIVATIONS[act_type](data)
-    return made
+    return _ACTIVATIONS[act_type](data)

@@ -1,0 +1,2109 @@
+# Made by tools/make_stubs.py from the compiled module. Do not edit.
+# ruff: noqa: F401, N801, N802
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy
+
+from .np._types import ArrayLike, Axes, DeviceLike, DTypeLike, Shape
+
+class Device:
+    def __eq__(self, other: object, /) -> bool: ...
+    def __init__(self, kind: str = ..., id: int = ...) -> None: ...
+    @property
+    def device_id(self) -> int: ...
+    @property
+    def device_type(self) -> str: ...
+    @property
+    def id(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
+    def __enter__(self) -> Device: ...
+    def __exit__(self, *_: object) -> None: ...
+
+class Flags:
+    def __getitem__(self, other: str, /) -> object: ...
+    @property
+    def c_contiguous(self) -> bool: ...
+    @property
+    def contiguous(self) -> bool: ...
+    @property
+    def f_contiguous(self) -> bool: ...
+    @property
+    def writeable(self) -> bool: ...
+
+class LateIndexError(SlipstreamError, IndexError): ...
+class LateOverflowError(SlipstreamError, OverflowError): ...
+class LateTypeError(SlipstreamError, TypeError): ...
+class LateValueError(SlipstreamError, ValueError): ...
+class OutOfMemoryError(SlipstreamError, MemoryError): ...
+
+class RandomState:
+    def __init__(self, key: int = ..., position: int = ...) -> None: ...
+    @property
+    def key(self) -> int: ...
+    @key.setter
+    def key(self, value: int, /) -> None: ...
+    @property
+    def position(self) -> int: ...
+    @position.setter
+    def position(self, value: int, /) -> None: ...
+
+class SlipstreamError(RuntimeError): ...
+class SyncError(SlipstreamError): ...
+class SyncWarning(UserWarning): ...
+
+def abs(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def acos(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def acosh(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def add(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def all(a: Any, axis: Any = None, out: ndarray | None = None, keepdims: bool = False, where: Any = None) -> ndarray: ...
+def any(a: Any, axis: Any = None, out: ndarray | None = None, keepdims: bool = False, where: Any = None) -> ndarray: ...
+def arange(start: Any, step: Any, n: int, dtype: Any, device: Any = ...) -> ndarray: ...
+def argmax(x: Any, axis: Any = ..., keepdims: bool = ..., out: Any = ...) -> ndarray: ...
+def argmin(x: Any, axis: Any = ..., keepdims: bool = ..., out: Any = ...) -> ndarray: ...
+def array(object: Any, dtype: Any = ..., device: Any = ..., copy: Any = ...) -> ndarray: ...
+def asin(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def asinh(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def assign(target: ndarray, value: Any) -> None: ...
+def astype(x: Any, dtype: Any) -> ndarray: ...
+def atan(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def atan2(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def atanh(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def bitwise_and(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def bitwise_invert(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def bitwise_left_shift(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def bitwise_or(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def bitwise_right_shift(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def bitwise_xor(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def broadcast_to(x: Any, shape: Any) -> ndarray: ...
+def cbrt(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def ceil(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def clip(
+    x1: Any,
+    x2: Any,
+    x3: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def concatenate(arrays: Sequence[Any], axis: int = ..., out: Any = ..., dtype: Any = ...) -> ndarray: ...
+def conj(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def contiguous(x: Any) -> ndarray: ...
+def copy(x: Any) -> ndarray: ...
+def copy_to_device(x: Any, device: Any) -> ndarray: ...
+def copysign(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def cos(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def cosh(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def cumprod(x: Any, axis: int, dtype: Any = ..., out: Any = ...) -> ndarray: ...
+def cumsum(x: Any, axis: int, dtype: Any = ..., out: Any = ...) -> ndarray: ...
+def current_source() -> tuple[str, int, str] | None: ...
+def default_dtype_wide() -> bool: ...
+def default_random(device: Any = ...) -> RandomState: ...
+def deg2rad(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def device_count(kind: str) -> int: ...
+def diagonal(x: Any, offset: int = ..., axis1: int = ..., axis2: int = ...) -> ndarray: ...
+def digamma(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def divide(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def dot(a: Any, b: Any, out: Any = ...) -> ndarray: ...
+def empty(shape: Any, dtype: Any, device: Any = ...) -> ndarray: ...
+def engine_empty_cache() -> None: ...
+def engine_explain() -> str: ...
+def engine_fail_allocations(every: int) -> None: ...
+def engine_generation() -> int: ...
+def engine_inside_task() -> bool: ...
+def engine_kind() -> str: ...
+def engine_limits() -> dict[str, int]: ...
+def engine_memory() -> dict[str, int]: ...
+def engine_planning() -> dict[str, Any]: ...
+def engine_reset_peaks() -> None: ...
+def engine_sequence() -> int: ...
+def engine_set_kind(kind: str) -> None: ...
+def engine_set_limits(
+    *, ops: int | None = ..., bytes: int | None = ..., memory: int | None = ..., cache: int | None = ...
+) -> None: ...
+def engine_set_planning(
+    *, batch: int | None = ..., bulk: int | None = ..., fuse: bool | None = ..., skip: bool | None = ...
+) -> None: ...
+def engine_set_workers(n: int) -> None: ...
+def engine_start_trace() -> None: ...
+def engine_stats() -> dict[str, Any]: ...
+def engine_stop_trace() -> list[Any]: ...
+def engine_tracing() -> bool: ...
+def engine_wait_until(sequence: int) -> None: ...
+def engine_workers() -> int: ...
+def equal(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def erf(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def erfc(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def erfinv(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def exp(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def exp2(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def expand_dims(x: Any, axes: Any) -> ndarray: ...
+def expm1(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def eye(rows: int, columns: int, k: int, dtype: Any, device: Any = ...) -> ndarray: ...
+def fabs(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def flip(x: Any, axes: Any = ...) -> ndarray: ...
+def float_power(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def floor(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def floor_divide(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def fmax(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def fmin(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def fmod(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def from_dlpack(x: Any, device: Any = ...) -> ndarray: ...
+def full(shape: Any, value: Any, dtype: Any, device: Any = ...) -> ndarray: ...
+def gamma(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def gammaln(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def greater(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def greater_equal(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def heaviside(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def host_call(fn: Any, arrays: Sequence[Any], out_shape: Any, out_dtype: Any = ..., device: Any = ...) -> Any: ...
+def hypot(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def imag(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def isa() -> str: ...
+def isfinite(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def isinf(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def isnan(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def less(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def less_equal(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def linspace(start: Any, stop: Any, n: int, endpoint: bool, dtype: Any, device: Any = ...) -> ndarray: ...
+def log(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def log10(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def log1p(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def log2(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def log_sigmoid(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def logaddexp(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def logaddexp2(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def logical_and(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def logical_not(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def logical_or(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def logical_xor(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def logsumexp(
+    a: Any, axis: Any = None, dtype: Any = None, out: ndarray | None = None, keepdims: bool = False, where: Any = None
+) -> ndarray: ...
+def matmul(a: Any, b: Any, out: Any = ...) -> ndarray: ...
+def max(
+    a: Any, axis: Any = None, out: ndarray | None = None, keepdims: bool = False, initial: Any = None, where: Any = None
+) -> ndarray: ...
+def maximum(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def mean(
+    a: Any, axis: Any = None, dtype: Any = None, out: ndarray | None = None, keepdims: bool = False, where: Any = None
+) -> ndarray: ...
+def min(
+    a: Any, axis: Any = None, out: ndarray | None = None, keepdims: bool = False, initial: Any = None, where: Any = None
+) -> ndarray: ...
+def minimum(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def multiply(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def negative(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def nextafter(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def not_equal(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def positive(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def pow(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def prod(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> ndarray: ...
+def promote_types(a: Any, b: Any) -> numpy.dtype[Any]: ...
+def quiesce() -> bool: ...
+def rad2deg(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def random_integers(state: Any, low: int, range: int, shape: Any, dtype: Any, device: Any = ...) -> ndarray: ...
+def random_normal(state: Any, loc: float, scale: float, shape: Any, dtype: Any, device: Any = ...) -> ndarray: ...
+def random_permutation(state: Any, n: int, device: Any = ...) -> ndarray: ...
+def random_uniform(state: Any, low: float, high: float, shape: Any, dtype: Any, device: Any = ...) -> ndarray: ...
+def real(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def reciprocal(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def relu(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def remainder(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def reshape(x: Any, shape: Any) -> ndarray: ...
+def reshape_view(x: Any, shape: Any) -> ndarray | None: ...
+def result_type(*args: Any) -> numpy.dtype[Any]: ...
+def rint(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def round(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def row_gradient(name: str, inputs: Sequence[Any], result: ndarray, g: ndarray) -> list[Any]: ...
+def rows() -> list[Any]: ...
+def seed_random(seed: int) -> None: ...
+def select(x: Any, axis: int, index: int) -> ndarray: ...
+def set_default_dtype_wide(on: bool) -> None: ...
+def set_isa(name: str) -> None: ...
+def set_sync_guard(mode: str | None) -> str | None: ...
+def shutdown(seconds: float) -> None: ...
+def sigmoid(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def sign(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def signbit(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def sin(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def sinh(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def slice(x: Any, axis: int, start: int, step: int, length: int) -> ndarray: ...
+def softplus(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def softsign(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def sqrt(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def square(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def squeeze(x: Any, axes: Any = ...) -> ndarray: ...
+def std(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: ndarray | None = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    where: Any = None,
+) -> ndarray: ...
+def subtract(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def sum(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> ndarray: ...
+def take(x: Any, indices: Any, axis: int, mode: str = ..., out: Any = ...) -> ndarray: ...
+def tan(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def tanh(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def transpose(x: Any, axes: Any = ...) -> ndarray: ...
+def trunc(
+    x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def var(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: ndarray | None = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    where: Any = None,
+) -> ndarray: ...
+def wait_all() -> None: ...
+def where(
+    x1: Any,
+    x2: Any,
+    x3: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+
+class ndarray:
+    def __init__(self, shape: Any, dtype: Any = None, device: Any = None) -> None: ...
+    __hash__: None  # type: ignore[assignment]
+    @property
+    def T(self) -> ndarray: ...
+    def __abs__(self) -> ndarray: ...
+    def __add__(self, other: Any, /) -> ndarray: ...
+    def __and__(self, other: Any, /) -> ndarray: ...
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]: ...
+    def __array_function__(self, function: Any, types: Iterable[type], args: Any, options: Any) -> Any: ...
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any: ...
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any: ...
+    def __await__(self) -> Generator[Any, None, ndarray]: ...
+    def __bool__(self) -> bool: ...
+    def __ceil__(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def __complex__(self) -> complex: ...
+    def __contains__(self, value: Any, /) -> bool: ...
+    def __copy__(self) -> ndarray: ...
+    def __deepcopy__(self, *args: Any) -> ndarray: ...
+    def __divmod__(self, other: Any, /) -> tuple[ndarray, ndarray]: ...
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
+    ) -> Any: ...
+    def __dlpack_device__(self, *args: Any) -> tuple[int, int]: ...
+    def __eq__(self, other: Any, /) -> ndarray: ...  # type: ignore[override]
+    def __float__(self) -> float: ...
+    def __floor__(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def __floordiv__(self, other: Any, /) -> ndarray: ...
+    def __format__(self, spec: str, /) -> str: ...
+    def __ge__(self, other: Any, /) -> ndarray: ...
+    def __getitem__(self, key: Any, /) -> ndarray: ...
+    def __gt__(self, other: Any, /) -> ndarray: ...
+    def __iadd__(self, other: Any, /) -> ndarray: ...
+    def __iand__(self, other: Any, /) -> ndarray: ...
+    def __ifloordiv__(self, other: Any, /) -> ndarray: ...
+    def __ilshift__(self, other: Any, /) -> ndarray: ...
+    def __imatmul__(self, other: Any, /) -> ndarray: ...
+    def __imod__(self, other: Any, /) -> ndarray: ...
+    def __imul__(self, other: Any, /) -> ndarray: ...
+    def __index__(self) -> int: ...
+    def __int__(self) -> int: ...
+    def __invert__(self) -> ndarray: ...
+    def __ior__(self, other: Any, /) -> ndarray: ...
+    def __ipow__(self, other: Any, /) -> ndarray: ...
+    def __irshift__(self, other: Any, /) -> ndarray: ...
+    def __isub__(self, other: Any, /) -> ndarray: ...
+    def __iter__(self) -> Iterator[ndarray]: ...
+    def __itruediv__(self, other: Any, /) -> ndarray: ...
+    def __ixor__(self, other: Any, /) -> ndarray: ...
+    def __le__(self, other: Any, /) -> ndarray: ...
+    def __len__(self) -> int: ...
+    def __lshift__(self, other: Any, /) -> ndarray: ...
+    def __lt__(self, other: Any, /) -> ndarray: ...
+    def __matmul__(self, other: Any, /) -> ndarray: ...
+    def __mod__(self, other: Any, /) -> ndarray: ...
+    def __mul__(self, other: Any, /) -> ndarray: ...
+    def __ne__(self, other: Any, /) -> ndarray: ...  # type: ignore[override]
+    def __neg__(self) -> ndarray: ...
+    def __or__(self, other: Any, /) -> ndarray: ...
+    def __pos__(self) -> ndarray: ...
+    def __pow__(self, other: Any, /) -> ndarray: ...
+    def __radd__(self, other: Any, /) -> ndarray: ...
+    def __rand__(self, other: Any, /) -> ndarray: ...
+    def __rdivmod__(self, other: Any, /) -> tuple[ndarray, ndarray]: ...
+    def __rfloordiv__(self, other: Any, /) -> ndarray: ...
+    def __rlshift__(self, other: Any, /) -> ndarray: ...
+    def __rmatmul__(self, other: Any, /) -> ndarray: ...
+    def __rmod__(self, other: Any, /) -> ndarray: ...
+    def __rmul__(self, other: Any, /) -> ndarray: ...
+    def __ror__(self, other: Any, /) -> ndarray: ...
+    def __round__(self, decimals: int = 0, out: ndarray | None = None) -> ndarray: ...
+    def __rpow__(self, other: Any, /) -> ndarray: ...
+    def __rrshift__(self, other: Any, /) -> ndarray: ...
+    def __rshift__(self, other: Any, /) -> ndarray: ...
+    def __rsub__(self, other: Any, /) -> ndarray: ...
+    def __rtruediv__(self, other: Any, /) -> ndarray: ...
+    def __rxor__(self, other: Any, /) -> ndarray: ...
+    def __setitem__(self, key: Any, value: Any, /) -> None: ...
+    def __sub__(self, other: Any, /) -> ndarray: ...
+    def __truediv__(self, other: Any, /) -> ndarray: ...
+    def __trunc__(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def __xor__(self, other: Any, /) -> ndarray: ...
+    def abs(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def absolute(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def acos(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def acosh(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def add_done_callback(self, fn: Any, /) -> None: ...
+    def all(
+        self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False, where: Any = None
+    ) -> ndarray: ...
+    def amax(
+        self,
+        axis: Any = None,
+        out: ndarray | None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> ndarray: ...
+    def amin(
+        self,
+        axis: Any = None,
+        out: ndarray | None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> ndarray: ...
+    def any(
+        self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False, where: Any = None
+    ) -> ndarray: ...
+    def arccos(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def arccosh(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def arcsin(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def arcsinh(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def arctan(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def arctanh(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def argmax(self, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray: ...
+    def argmin(self, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray: ...
+    def as_in_context(self, context: Any, /) -> ndarray: ...
+    def as_in_ctx(self, ctx: Any, /) -> ndarray: ...
+    def as_in_device(self, device: Any) -> ndarray: ...
+    def as_nd_ndarray(self) -> ndarray: ...
+    def as_np_ndarray(self) -> ndarray: ...
+    def asin(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def asinh(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def asnumpy(self) -> numpy.ndarray[Any, Any]: ...
+    def asscalar(self) -> Any: ...
+    def astype(
+        self,
+        dtype: Any,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: Any = True,
+        copy: bool = True,
+        device: Any = None,
+    ) -> ndarray: ...
+    def atan(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def atanh(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def bitwise_invert(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def bitwise_not(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def broadcast_like(self, other: ndarray) -> ndarray: ...
+    def broadcast_to(self, *shape: Any) -> ndarray: ...
+    def cbrt(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def ceil(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def clip(self, min: Any = None, max: Any = None, out: ndarray | None = None, **options: Any) -> ndarray: ...
+    def conj(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def conjugate(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    @property
+    def context(self) -> Device: ...
+    def copy(self, order: str = "C") -> ndarray: ...
+    def copyto(self, other: Any, /) -> ndarray: ...
+    def cos(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def cosh(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def count_nonzero(self, axis: Axes = None, *, keepdims: bool = False) -> ndarray: ...
+    @property
+    def ctx(self) -> Device: ...
+    def cumprod(self, axis: int | None = None, dtype: DTypeLike = None, out: ndarray | None = None) -> ndarray: ...
+    def cumsum(self, axis: int | None = None, dtype: DTypeLike = None, out: ndarray | None = None) -> ndarray: ...
+    def deg2rad(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def degrees(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    @property
+    def device(self) -> Device: ...
+    def diag(self, k: int = 0) -> ndarray: ...
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray: ...
+    def digamma(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def dot(self, b: ArrayLike, out: ndarray | None = None) -> ndarray: ...
+    @property
+    def dtype(self) -> numpy.dtype[Any]: ...
+    def erf(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def erfc(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def erfinv(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def exp(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def exp2(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def expand_dims(self, axis: Axes) -> ndarray: ...
+    def expm1(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def fabs(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def fill(self, value: Any) -> None: ...
+    def fix(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    @property
+    def flags(self) -> Flags: ...
+    def flatten(self, order: str = "C") -> ndarray: ...
+    def flip(self, axis: Axes = None, *, out: ndarray | None = None) -> ndarray: ...
+    def floor(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def gamma(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def gammaln(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    @property
+    def imag(self) -> ndarray: ...
+    @imag.setter
+    def imag(self, value: Any, /) -> None: ...
+    def inner(self, b: ArrayLike, /) -> ndarray: ...
+    def invert(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def is_ready(self) -> bool: ...
+    def isclose(self, b: ArrayLike, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> ndarray: ...
+    def isfinite(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def isinf(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def isnan(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def item(self, /, *args: Any) -> Any: ...
+    @property
+    def itemsize(self) -> int: ...
+    def log(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def log10(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def log1p(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def log2(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def log_sigmoid(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def logical_not(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def logsumexp(
+        self, axis: Any = None, dtype: Any = None, out: ndarray | None = None, keepdims: bool = False, where: Any = None
+    ) -> ndarray: ...
+    @property
+    def mT(self) -> ndarray: ...
+    def max(
+        self,
+        axis: Any = None,
+        out: ndarray | None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> ndarray: ...
+    def mean(
+        self, axis: Any = None, dtype: Any = None, out: ndarray | None = None, keepdims: bool = False, where: Any = None
+    ) -> ndarray: ...
+    def min(
+        self,
+        axis: Any = None,
+        out: ndarray | None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> ndarray: ...
+    def moveaxis(self, source: Axes, destination: Axes) -> ndarray: ...
+    def nanprod(
+        self,
+        axis: Axes = None,
+        dtype: DTypeLike = None,
+        out: ndarray | None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: ArrayLike = None,
+    ) -> ndarray: ...
+    def nansum(
+        self,
+        axis: Axes = None,
+        dtype: DTypeLike = None,
+        out: ndarray | None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: ArrayLike = None,
+    ) -> ndarray: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def ndim(self) -> int: ...
+    def negative(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def nonzero(self) -> tuple[ndarray, ...]: ...
+    def ones_like(
+        self,
+        dtype: DTypeLike = None,
+        order: str = "K",
+        subok: bool = True,
+        shape: Shape | None = None,
+        *,
+        device: DeviceLike = None,
+        ctx: DeviceLike = None,
+        out: ndarray | None = None,
+    ) -> ndarray: ...
+    def outer(self, b: ArrayLike, out: ndarray | None = None) -> ndarray: ...
+    def positive(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def prod(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: ndarray | None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> ndarray: ...
+    def ptp(self, axis: Axes = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray: ...
+    def rad2deg(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def radians(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def ravel(self, order: str = "C") -> ndarray: ...
+    @property
+    def real(self) -> ndarray: ...
+    @real.setter
+    def real(self, value: Any, /) -> None: ...
+    def reciprocal(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def relu(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def repeat(self, repeats: Any, axis: int | None = None) -> ndarray: ...
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None, newshape: Any = None) -> ndarray: ...
+    def reshape_like(self, other: ndarray) -> ndarray: ...
+    def rint(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def round(self, decimals: int = 0, out: ndarray | None = None) -> ndarray: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @shape.setter
+    def shape(self, value: Any, /) -> None: ...
+    def sigmoid(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def sign(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def signbit(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def sin(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def sinh(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    @property
+    def size(self) -> int: ...
+    def softplus(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def softsign(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def split(self, indices_or_sections: Any, axis: int = 0) -> list[ndarray]: ...
+    def sqrt(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def square(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def squeeze(self, axis: Axes = None) -> ndarray: ...
+    def std(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: ndarray | None = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: Any = None,
+    ) -> ndarray: ...
+    @property
+    def strides(self) -> tuple[int, ...]: ...
+    def sum(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: ndarray | None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> ndarray: ...
+    def swapaxes(self, axis1: int, axis2: int) -> ndarray: ...
+    def take(
+        self, indices: ArrayLike, axis: int | None = None, out: ndarray | None = None, mode: str = "raise"
+    ) -> ndarray: ...
+    def tan(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def tanh(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def tile(self, reps: Any) -> ndarray: ...
+    def to_device(self, device: Any, /, stream: Any = None) -> ndarray: ...
+    def tobytes(self, order: str = "C") -> bytes: ...
+    def tolist(self) -> Any: ...
+    def trace(
+        self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None, out: ndarray | None = None
+    ) -> ndarray: ...
+    def transpose(self, *axes: Any) -> ndarray: ...
+    def tril(self, k: int = 0) -> ndarray: ...
+    def triu(self, k: int = 0) -> ndarray: ...
+    def trunc(
+        self,
+        /,
+        out: ndarray | None = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> ndarray: ...
+    def var(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: ndarray | None = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: Any = None,
+    ) -> ndarray: ...
+    def vdot(self, b: ArrayLike, /) -> ndarray: ...
+    def wait_to_read(self) -> None: ...
+    def zeros_like(
+        self,
+        dtype: DTypeLike = None,
+        order: str = "K",
+        subok: bool = True,
+        shape: Shape | None = None,
+        *,
+        device: DeviceLike = None,
+        ctx: DeviceLike = None,
+        out: ndarray | None = None,
+    ) -> ndarray: ...
