@@ -69,11 +69,15 @@ void Pool::stop(double seconds) {
 }
 
 void Pool::set_workers(int n) {
+  bool was_started = started_;
   stop(1e9);
-  std::lock_guard hold(mutex_);
-  stopping_ = false;
-  started_ = false;
-  target_ = n;
+  {
+    std::lock_guard hold(mutex_);
+    stopping_ = false;
+    started_ = false;
+    target_ = n;
+  }
+  if (was_started) start();  // there may be work left that only a worker can do
 }
 
 void Pool::work(int index) {
@@ -99,6 +103,10 @@ void Pool::work(int index) {
 bool Pool::run_something() {
   if (work_left_.load(std::memory_order_acquire) == 0) return false;
   if (Ref<Task> task = take_ready()) {
+    if (!task->tiny && runtime_.stream.size() > 0 && asleep_.load(std::memory_order_relaxed) > 0) {
+      std::lock_guard hold(mutex_);
+      wake_.notify_one();  // to look after the stream meanwhile
+    }
     run(std::move(task), nullptr);
     return true;
   }
@@ -220,11 +228,19 @@ Ref<Task> Pool::find_parallel() {
   return {};
 }
 
-void Pool::offer(Task& task) {
+void Pool::withdraw(const Task& task) {
+  std::lock_guard hold(mutex_);
+  auto gone = std::erase_if(parallel_, [&](const Ref<Task>& other) { return other.get() == &task; });
+  work_left_.fetch_sub(static_cast<int>(gone), std::memory_order_relaxed);
+}
+
+// Under the lock, so that whoever takes the last chunk withdraws after this.
+void Pool::offer(Task& task, int phase) {
   {
     std::lock_guard hold(mutex_);
     parallel_.emplace_back(&task);
     work_left_.fetch_add(1, std::memory_order_release);
+    task.cursor.store(static_cast<uint64_t>(phase + 1) << kPhaseShift, std::memory_order_release);
     wake_.notify_all();
   }
   if (task.urgent.load(std::memory_order_relaxed)) wake_waiters();
@@ -248,7 +264,21 @@ void Pool::run(Ref<Task> task, Wait* wait) {
       if (!task->steps.empty()) run_steps(*task);
       task = complete(*task, wait);
     }
-    if (wait) poll(*wait);
+    if (wait) poll_holding(*wait, task);
+  }
+}
+
+// An interrupted wait gives the task that it was about to run back to the pool.
+void Pool::poll_holding(Wait& wait, const Ref<Task>& claimed) {
+  try {
+    poll(wait);
+  } catch (...) {
+    if (claimed) {
+      claimed->state.store(Task::ready, std::memory_order_release);
+      std::vector<Ref<Task>> back = {claimed};
+      submit(back);
+    }
+    throw;
   }
 }
 
@@ -270,7 +300,6 @@ bool Pool::start_task(Task& task) {
   if (parallel) {
     task.kernel = std::move(prepared.kernel);
     next_phase(task, -1);
-    offer(task);
     return true;
   }
   if (prepared.kernel) prepared.failure = run_kernel(runtime_, call, *prepared.kernel);
@@ -312,7 +341,7 @@ bool Pool::next_phase(Task& task, int phase) {
     int64_t n = task.chunk_counts[static_cast<size_t>(phase)];
     if (n == 0) continue;
     task.chunks_left.store(n, std::memory_order_relaxed);
-    task.cursor.store(static_cast<uint64_t>(phase + 1) << kPhaseShift, std::memory_order_release);
+    offer(task, phase);
     return true;
   }
   return false;
@@ -338,7 +367,9 @@ Ref<Task> Pool::join(const Ref<Task>& task, Wait* wait) {
     uint64_t ticket = task->cursor.fetch_add(1, std::memory_order_acq_rel);
     int phase = static_cast<int>(ticket >> kPhaseShift) - 1;
     auto chunk = static_cast<int64_t>(ticket & kChunkMask);
-    if (chunk >= task->chunk_counts[static_cast<size_t>(phase)]) break;
+    int64_t count = task->chunk_counts[static_cast<size_t>(phase)];
+    if (chunk >= count) break;
+    if (chunk == count - 1) withdraw(*task);  // nothing left to join
     run_chunk(*task, phase, chunk);
     chunks++;
     if (task->chunks_left.fetch_sub(1, std::memory_order_acq_rel) == 1 && !next_phase(*task, phase)) {
@@ -354,11 +385,6 @@ Ref<Task> Pool::join(const Ref<Task>& task, Wait* wait) {
 }
 
 void Pool::end_parallel(Task& task) {
-  {
-    std::lock_guard hold(mutex_);
-    std::erase_if(parallel_, [&](const Ref<Task>& other) { return other.get() == &task; });
-    work_left_.fetch_sub(1, std::memory_order_relaxed);
-  }
   task.kernel.reset();
   Record& call = task.steps[0];
   FailurePtr failure;

@@ -59,7 +59,8 @@ class Pool {
   Ref<Task> take_ready();
   Ref<Task> find_parallel();
   static bool has_chunks(const Task& task);
-  void offer(Task& task);
+  void offer(Task& task, int phase);  // others may join its chunks
+  void withdraw(const Task& task);    // its last chunk is taken
 
   void run(Ref<Task> task, Wait* wait);
   bool start_task(Task& task);
@@ -78,6 +79,7 @@ class Pool {
   void count_helper(Wait& wait, bool helping);
   void wake_waiters();
   void poll(Wait& wait);
+  void poll_holding(Wait& wait, const Ref<Task>& claimed);
   void block(Wait& wait, uint64_t seen);
 
   Runtime& runtime_;
