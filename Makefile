@@ -13,7 +13,7 @@ PYTEST := $(BIN)/python -m pytest
 T ?=
 
 .PHONY: help tour test build lint generated format test-core test-async test-sync sanitize sanitize-quick coverage \
-        soak bench wheel aarch64 clean
+        soak peers bench wheel aarch64 clean
 .NOTPARALLEL:
 
 help:  ## list the commands
@@ -89,14 +89,17 @@ sanitize-quick: $(READY)  ## the C++ tests of the engine under the thread saniti
 sanitize: $(READY)  ## C++ tests and a Python stress run under the thread and the address sanitizer
 	$(BIN)/python tools/variant.py thread core
 	$(BIN)/python tools/variant.py address core
-	$(BIN)/python tools/variant.py thread python tests/stress.py
-	$(BIN)/python tools/variant.py address python tests/stress.py
+	$(BIN)/python tools/variant.py thread python tests/programs/stress.py
+	$(BIN)/python tools/variant.py address python tests/programs/stress.py
 
 coverage: $(READY)  ## lines of core/engine that the tests reach; fails under 90%
 	$(BIN)/python tools/coverage.py
 
 soak: $(READY)  ## a million operations of random programs, compared bit for bit
 	$(PYTEST) -m soak --timeout=0 $(T)
+
+peers: $(VENV)/.installed  ## bring the libraries that `make bench` measures beside us into .bench and .bench-mxnet
+	$(BIN)/python -m benchmarks.install
 
 bench: $(READY)  ## measure against the installed peers; B='name ...' picks benchmarks
 	$(BIN)/python -m benchmarks $(B)

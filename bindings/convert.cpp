@@ -78,7 +78,7 @@ Array zero_dim(Scalar value, DType dtype, Device device) {
 // Lists go through Python, which joins arrays inside them without waiting.
 Array from_sequence(PyObject* o, Device device) {
   static PyObject* as_array_hook = package_function("slipstream.np._creation", "as_array");
-  return nb::cast<Array>(nb::handle(as_array_hook)(nb::handle(o), device_object(device)));
+  return nb::cast<Array>(call_python(as_array_hook, {o, device_object(device)}));
 }
 
 Array from_object(PyObject* o, Device device) { return from_numpy(np->asarray(nb::handle(o)).ptr(), device); }

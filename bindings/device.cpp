@@ -16,14 +16,14 @@ Device current_device() {
     if (PyErr_Occurred()) nb::raise_python_error();
     return Device{};
   }
-  auto name = nb::cast<DeviceName>(module.attr("current_device")());
+  auto name = nb::cast<DeviceName>(call_python(module.attr("current_device"), {}));
   return engine::device(name.kind, name.id);
 }
 
 Device to_device(nb::handle o) {
   if (o.is_none()) return current_device();
   nb::object name = nb::isinstance<DeviceName>(o) ? nb::borrow(o)
-                                                  : nb::module_::import_("slipstream.device").attr("resolve")(o);
+                                                  : call_python(nb::module_::import_("slipstream.device").attr("resolve"), {o});
   const auto& d = nb::cast<const DeviceName&>(name);
   return engine::device(d.kind, d.id);
 }

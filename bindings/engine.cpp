@@ -68,6 +68,7 @@ void print_unobserved() {
 }
 
 void shut_down(double seconds) {
+  begin_exit();
   {
     NoGil released;
     engine::shutdown(seconds);

@@ -103,6 +103,7 @@ FailurePtr failure_of_python_error(const std::string& op, SourceId source) {
 }
 
 static void set_failure(const FailurePtr& failure) {
+  stop_at_exit();
   nb::object e = exception_of(failure);
   PyObject* traceback = PyException_GetTraceback(e.ptr());
   PyObject* type = Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(e.ptr())));
@@ -141,7 +142,8 @@ void set_current_error() {
 void guard_sync_point(const char* what) {
   std::string text = std::string(what) + " waited here";
   if (sync_guard == SyncGuard::warn) {
-    checked(PyErr_WarnEx(classes.sync_warning, text.c_str(), 1));
+    static PyObject* warn = package_function("warnings", "warn");
+    call_python(warn, {nb::str(text.c_str()), nb::handle(classes.sync_warning)});
     return;
   }
   PyErr_SetString(sync_guard_error, text.c_str());

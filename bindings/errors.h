@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <initializer_list>
 #include <memory>
 
 #include "../core/array.h"
@@ -64,11 +65,21 @@ inline void sync_point(const char* what) {
 
 // ---- the GIL
 
-// Ends all use of Python by threads that do not hold the GIL: called when the interpreter is about to go away.
+// The interpreter is going away, on this thread. From here on other threads of Python's (only daemons are left) stop where
+// they come back from a wait; workers finish host calls.
+void begin_exit();
+// From here on nobody but this thread asks for the GIL.
 void forbid_python();
+// Stops a thread that would report an error of the exit itself.
+void stop_at_exit();
 
 // For a thread that Python is ending (by unwinding it, up to 3.13): sleeps until the process is gone.
 [[noreturn]] void thread_ended();
+
+// Calls what may be a Python function. Where Python ends the thread meanwhile, none of our objects is unwound: they would
+// touch Python without the GIL. Everything of ours that runs Python code calls it through here.
+PyObject* call_python(PyObject* function, PyObject* const* args, size_t n);  // nullptr: a Python error
+nb::object call_python(nb::handle function, std::initializer_list<nb::handle> args);  // raises
 
 class Gil {  // held while this lives, on any thread
  public:

@@ -3,8 +3,11 @@
 #include <cxxabi.h>
 #include <unistd.h>
 
+#include <pthread.h>
+
 #include <atomic>
 
+#include "../core/engine/engine.h"
 #include "errors.h"
 
 namespace slipstream::python {
@@ -12,6 +15,12 @@ namespace slipstream::python {
 namespace {
 
 std::atomic<bool> python_gone{false};
+std::atomic<bool> exiting{false};
+pthread_t exit_thread;
+
+bool ends_with_python() {  // a daemon thread: Python would end it, too
+  return exiting.load(std::memory_order_acquire) && !pthread_equal(pthread_self(), exit_thread) && !engine::inside_task();
+}
 
 bool finalizing() {
 #if PY_VERSION_HEX >= 0x030D0000
@@ -59,6 +68,32 @@ void thread_ended() {
   for (;;) pause();
 }
 
+void begin_exit() {
+  exit_thread = pthread_self();
+  exiting.store(true, std::memory_order_release);
+}
+
+void stop_at_exit() {
+  if (!ends_with_python()) return;
+  PyEval_SaveThread();
+  thread_ended();
+}
+
+PyObject* call_python(PyObject* function, PyObject* const* args, size_t n) {
+  try {
+    return PyObject_Vectorcall(function, args, n, nullptr);
+  } catch (abi::__forced_unwind&) {
+    thread_ended();
+  }
+}
+
+nb::object call_python(nb::handle function, std::initializer_list<nb::handle> args) {
+  PyObject* pointers[8];
+  size_t n = 0;
+  for (nb::handle a : args) pointers[n++] = a.ptr();
+  return nb::steal(checked(call_python(function.ptr(), pointers, n)));
+}
+
 void forbid_python() { python_gone.store(true, std::memory_order_release); }
 
 Gil::Gil() {
@@ -75,6 +110,7 @@ void* release_gil() { return PyGILState_Check() ? PyEval_SaveThread() : nullptr;
 
 void retake_gil(void* state) {
   if (!state) return;
+  if (ends_with_python()) thread_ended();
   try {
     PyEval_RestoreThread(static_cast<PyThreadState*>(state));
   } catch (abi::__forced_unwind&) {

@@ -31,9 +31,11 @@ void store_result(nb::handle value, const Operand& out, size_t number) {
 }
 
 void call_and_store(nb::handle fn, const std::vector<Array>& inputs, const Record& call) {
-  nb::list lent;
-  for (const Array& a : inputs) lent.append(lend(a));
-  nb::object result = nb::steal(checked(PyObject_CallObject(fn.ptr(), nb::tuple(lent).ptr())));
+  std::vector<nb::object> lent;
+  std::vector<PyObject*> args;
+  for (const Array& a : inputs) args.push_back(lent.emplace_back(lend(a)).ptr());
+  nb::object result = nb::steal(checked(call_python(fn.ptr(), args.data(), args.size())));
+  lent.clear();
   int n = call.outputs.size();
   if (n == 0) return;
   if (n == 1) {
@@ -97,13 +99,10 @@ nb::object host_call_function(nb::object fn, nb::sequence arrays, nb::object out
 
 void run_done_callback(nb::handle fn, nb::handle array) {
   Gil gil;
-  try {
-    PyObject* result = PyObject_CallFunctionObjArgs(fn.ptr(), array.ptr(), nullptr);
-    if (!result) PyErr_WriteUnraisable(fn.ptr());
-    Py_XDECREF(result);
-  } catch (abi::__forced_unwind&) {
-    thread_ended();
-  }
+  PyObject* args[] = {array.ptr()};
+  PyObject* result = call_python(fn.ptr(), args, 1);
+  if (!result) PyErr_WriteUnraisable(fn.ptr());
+  Py_XDECREF(result);
 }
 
 PyObject* add_done_callback(PyObject* self, PyObject* fn) {
@@ -118,7 +117,7 @@ PyObject* add_done_callback(PyObject* self, PyObject* fn) {
 PyObject* await_slot(PyObject* self) {
   return guarded([&] {
     static PyObject* wait = package_function("slipstream._await", "wait");
-    return checked(PyObject_CallOneArg(wait, self));
+    return call_python(wait, {self}).release().ptr();
   });
 }
 

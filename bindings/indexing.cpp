@@ -96,7 +96,7 @@ PyObject* subscript(PyObject* self, PyObject* key) {
   return guarded([&]() -> PyObject* {
     if (auto view = select(as_array(self), key)) return wrap(std::move(*view));
     static PyObject* getitem = package_function("slipstream.np._indexing", "getitem");
-    return checked(PyObject_CallFunctionObjArgs(getitem, self, key, nullptr));
+    return call_python(getitem, {self, key}).release().ptr();
   });
 }
 
@@ -108,7 +108,7 @@ int assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
       return 0;
     }
     static PyObject* setitem = package_function("slipstream.np._indexing", "setitem");
-    Py_DECREF(checked(PyObject_CallFunctionObjArgs(setitem, self, key, value, nullptr)));
+    call_python(setitem, {self, key, value});
     return 0;
   });
 }

@@ -187,7 +187,7 @@ PyObject* print(PyObject* self, const char* what, const char* function, PyObject
     sync_point(what);
     nb::object values = read(as_array(self));
     nb::object hook = nb::module_::import_("slipstream.np._printing").attr(function);
-    nb::object text = spec ? hook(nb::handle(self), values, nb::handle(spec)) : hook(nb::handle(self), values);
+    nb::object text = spec ? call_python(hook, {self, values, spec}) : call_python(hook, {self, values});
     return text.release().ptr();
   });
 }

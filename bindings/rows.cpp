@@ -41,7 +41,12 @@ PyObject* function_repr(PyObject* self) { return PyUnicode_FromFormat("<function
 PyObject* function_reduce(PyObject* self, PyObject*) { return PyUnicode_FromString(as_function(self)->name); }
 PyObject* function_name(PyObject* self, void*) { return PyUnicode_FromString(as_function(self)->name); }
 PyObject* function_module(PyObject*, void*) { return PyUnicode_FromString("slipstream._core"); }
-PyObject* function_doc(PyObject* self, void*) { return PyUnicode_FromString(as_function(self)->doc->c_str()); }
+PyObject* function_doc(PyObject* self, void*) {  // the row's line, and an example that the package adds
+  return guarded([&] {
+    static PyObject* docstring = package_function("slipstream.np._rows", "docstring");
+    return checked(PyObject_CallFunction(docstring, "ss", as_function(self)->name, as_function(self)->doc->c_str()));
+  });
+}
 PyObject* function_signature(PyObject* self, void*) { return PyUnicode_FromString(as_function(self)->signature->c_str()); }
 
 void make_function_type() {

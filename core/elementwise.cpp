@@ -16,7 +16,9 @@ struct Domain {
   double low, high;
 };
 
-const char* gradient_text(const char* text) { return std::string_view(text).starts_with("NONE") ? "" : text; }
+const char* gradient_text(std::string_view text) {
+  return text == "NONE" || text == "NONE, NONE" || text == "NONE, NONE, NONE" ? "" : text.data();
+}
 #define SLIP_TEXT(...) #__VA_ARGS__
 
 const RowInfo kInfos[] = {
@@ -206,6 +208,12 @@ Device common_device(Row row, std::span<const Arg> args) {
   return first->device();
 }
 
+// An integer power fails where an exponent is negative, which shows only when it runs.
+const Op& op_of(Row row, DType compute, std::span<const Arg> args) {
+  bool may_fail = row == Row::pow && is_signed_integer(compute) && !args[1].is_scalar() && is_signed_integer(args[1].array.dtype);
+  return may_fail ? kIntegerPower : row_op(row);
+}
+
 Array record_row(Row row, DType compute, DType result, std::span<const Arg> args, const Array* out) {
   Device device = common_device(row, args);
   Shape shape = common_shape(row, args);
@@ -220,7 +228,7 @@ Array record_row(Row row, DType compute, DType result, std::span<const Arg> args
     shape = out->shape;
   }
   Record record;
-  record.op = &row_op(row);
+  record.op = &op_of(row, compute, args);
   record.compute = compute;
   size_t scalars = 0;
   for (const Arg& arg : args) {

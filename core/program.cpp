@@ -8,6 +8,7 @@ namespace slipstream {
 
 const Op kMap{"map"};
 const Op kReduce{"reduce"};
+const Op kIntegerPower{"pow", kMayFail, Row::pow};
 
 // ---- the table --------------------------------------------------------------------------------------------------
 

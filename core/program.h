@@ -91,6 +91,8 @@ struct ReduceParams : OpParams {
 extern const Op kMap;     // outputs = program(inputs), elementwise; params: Program
 extern const Op kReduce;  // output = reduction of program(inputs); params: ReducedProgram
 
+extern const Op kIntegerPower;  // the row pow for signed integers; fails where an exponent is negative
+
 struct ReducedProgram : ReduceParams {
   std::shared_ptr<const Program> program;
 };

@@ -115,6 +115,8 @@ Array reduce(Row row, const Array& x, const ReduceOptions& options) {
   }
   if (options.dtype == DType::b1 && row_rule(row) == Rule::SUM) row = row == Row::sum ? Row::any : Row::all;
   ReduceTypes types = reduce_types(row, x.dtype, options.dtype);
+  if (options.out && !options.dtype && kind(types.result) <= kind(options.out->dtype))  // as NumPy: computed as it is stored
+    types = reduce_types(row, x.dtype, options.out->dtype);
   Shape kept = kept_shape(x.shape, options.axes);
   bool nothing = reduced_count(x.shape, options.axes) == 0 && count(kept) > 0;
   if (nothing && !identity && !options.initial)

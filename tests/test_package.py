@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 import slipstream
-from slipstream import config, engine, np, npx
+from slipstream import _core, config, engine, np, npx
 from slipstream.__main__ import main
+from slipstream.np import _rows
 
 ROOT = Path(__file__).resolve().parent.parent
 SKIPPED = ("tour", "__main__", "_core")
@@ -75,11 +76,16 @@ def test_public_names_exist_once_and_are_documented(module: Any) -> None:
 
 @pytest.mark.parametrize("name", modules())
 def test_examples(name: str) -> None:
-    module = importlib.import_module(name)
-    names = {"np": np, "npx": npx, **vars(module)}
-    failed, _ = doctest.testmod(module, extraglobs={"np": np, "npx": npx} if "np" not in vars(module) else None)
-    assert failed == 0, f"examples of {name}"
-    assert names
+    failed, _ = doctest.testmod(importlib.import_module(name), extraglobs={"np": np, "npx": npx})
+    assert failed == 0
+
+
+@pytest.mark.parametrize("name", sorted({*_rows.ROWS, *_rows.COMPOSED}))
+def test_examples_of_the_table(name: str) -> None:
+    text = getattr(_core, name).__doc__
+    test = doctest.DocTestParser().get_doctest(text, {"np": np, "npx": npx}, name, None, 0)
+    assert len(test.examples) == 1
+    assert doctest.DocTestRunner().run(test).failed == 0
 
 
 @pytest.mark.parametrize("module", [np, npx, np.random, engine, config], ids=lambda m: m.__name__)

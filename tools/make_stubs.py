@@ -18,7 +18,7 @@ from slipstream import _core
 from slipstream.np import _methods, _rows
 
 PACKAGE = Path(__file__).resolve().parent.parent / "python/slipstream"
-HEAD = "# Made by tools/make_stubs.py from the compiled module. Do not edit.\n# ruff: noqa: F401, N801, N802\n"
+HEAD = "# Made by tools/make_stubs.py from the compiled module. Do not edit.\n"
 
 # What the core returns as a Python object, where it is no array.
 RESULTS = {
@@ -203,7 +203,7 @@ def array_class() -> list[str]:
 
 def core_stub() -> str:
     lines = [
-        HEAD,
+        HEAD + "# ruff: noqa: F401, N801, N802\n",
         "from collections.abc import Callable, Generator, Iterable, Iterator, Sequence",
         "from typing import Any",
         "",
@@ -239,8 +239,8 @@ def rows_stub() -> str:
         "ONLY_NPX: tuple[str, ...]",
         "ROWS: dict[str, dict[str, Any]]",
         "WRAPPED: tuple[str, ...]",
-        "__all__: list[str]",
         "",
+        "def docstring(name: str, doc: str) -> str: ...",
     ]
     for name in sorted(_rows.__all__):  # type: ignore[attr-defined]
         lines.append(f"def {name}{row_signature(getattr(_rows, name))}: ...")

@@ -1,7 +1,7 @@
 """Builds another variant of the library below build/, and runs the C++ tests or a Python program with it.
 
     variant.py thread core [arguments of core_tests]
-    variant.py address python tests/stress.py
+    variant.py address python tests/programs/stress.py
     variant.py coverage python -m pytest tests/engine
 
 thread and address are sanitizer builds, coverage counts the lines of core/engine that run, aarch64 is a cross build.

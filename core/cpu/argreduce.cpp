@@ -45,13 +45,13 @@ int64_t first_best(const T* x, int64_t n) {
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     int64_t end = std::min(n, begin + kBlock), whole = begin + (end - begin) / kLanes * kLanes;
     T top[kLanes];
-    uint8_t nan[kLanes] = {};
+    T nan[kLanes] = {};  // the last NaN met, if any: as wide as the elements, so that one loop vectorises
     for (int64_t j = 0; j < kLanes; j++) top[j] = best;
     for (int64_t i = begin; i < whole; i += kLanes)
       for (int64_t j = 0; j < kLanes; j++) {
         T v = x[i + j];
         top[j] = (kLargest ? v > top[j] : v < top[j]) ? v : top[j];
-        nan[j] |= is_nan(v);
+        nan[j] = is_nan(v) ? v : nan[j];
       }
     T winner = best;
     bool any_nan = is_nan(best);
@@ -61,7 +61,7 @@ int64_t first_best(const T* x, int64_t n) {
     }
     for (int64_t j = 0; j < kLanes; j++) {
       if (kLargest ? top[j] > winner : top[j] < winner) winner = top[j];
-      any_nan |= nan[j] != 0;
+      any_nan |= is_nan(nan[j]);
     }
     if (any_nan) {
       while (!is_nan(x[begin])) begin++;
@@ -85,7 +85,8 @@ class ArgReduce final : public Kernel {
 
  public:
   explicit ArgReduce(const Record& call)
-      : lanes_(call.inputs[0], call.outputs[0], call.as<AxisParams>().axis), cut_(lanes_),
+      : lanes_(call.inputs[0], call.outputs[0], call.as<AxisParams>().axis),
+        cut_(lanes_),
         winners_(cut_.blocks > 1 ? static_cast<size_t>(lanes_.count * cut_.blocks) : 0) {}
 
   int phases() const override { return cut_.blocks > 1 ? 2 : 1; }

@@ -144,13 +144,13 @@ bool load_blas() {
   return opened;
 }
 
-#define SLIP_BLAS(T)                                                                                                \
-  void gemm(bool a_t, bool b_t, Int m, Int n, Int k, const T* a, Int lda, const T* b, Int ldb, T* c, Int ldc) {     \
-    gemm_of<T>(a_t, b_t, m, n, k, a, lda, b, ldb, c, ldc);                                                          \
-  }                                                                                                                 \
-  void gemv(bool a_t, Int m, Int k, const T* a, Int lda, const T* x, Int incx, T* y, Int incy) {                    \
-    gemv_of<T>(a_t, m, k, a, lda, x, incx, y, incy);                                                                \
-  }                                                                                                                 \
+#define SLIP_BLAS(T)                                                                                            \
+  void gemm(bool a_t, bool b_t, Int m, Int n, Int k, const T* a, Int lda, const T* b, Int ldb, T* c, Int ldc) { \
+    gemm_of<T>(a_t, b_t, m, n, k, a, lda, b, ldb, c, ldc);                                                      \
+  }                                                                                                             \
+  void gemv(bool a_t, Int m, Int k, const T* a, Int lda, const T* x, Int incx, T* y, Int incy) {                \
+    gemv_of<T>(a_t, m, k, a, lda, x, incx, y, incy);                                                            \
+  }                                                                                                             \
   T dot(Int n, const T* x, Int incx, const T* y, Int incy) { return dot_of<T>(n, x, incx, y, incy); }
 SLIP_BLAS(float)
 SLIP_BLAS(double)

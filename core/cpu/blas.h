@@ -12,10 +12,10 @@ bool load_blas();
 bool blas_loaded();
 
 // Row-major products that overwrite c: c (m x n) = a b, and y (m) = a x. `a_t`: a is stored transposed.
-#define SLIP_BLAS(T)                                                                                                   \
-  void gemm(bool a_t, bool b_t, int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, const T* b, int64_t ldb,     \
-            T* c, int64_t ldc);                                                                                        \
-  void gemv(bool a_t, int64_t m, int64_t k, const T* a, int64_t lda, const T* x, int64_t incx, T* y, int64_t incy);    \
+#define SLIP_BLAS(T)                                                                                                \
+  void gemm(bool a_t, bool b_t, int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, const T* b, int64_t ldb,  \
+            T* c, int64_t ldc);                                                                                     \
+  void gemv(bool a_t, int64_t m, int64_t k, const T* a, int64_t lda, const T* x, int64_t incx, T* y, int64_t incy); \
   T dot(int64_t n, const T* x, int64_t incx, const T* y, int64_t incy);
 SLIP_BLAS(float)
 SLIP_BLAS(double)

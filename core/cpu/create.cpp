@@ -67,7 +67,10 @@ struct Spaced {
   int64_t last;  // the element that is exactly stop; -1: none
 
   Spaced(W start, W stop, int64_t n, bool endpoint)
-      : start(start), stop(stop), delta(stop - start), div(static_cast<double>(endpoint ? n - 1 : n)),
+      : start(start),
+        stop(stop),
+        delta(stop - start),
+        div(static_cast<double>(endpoint ? n - 1 : n)),
         last(endpoint && n > 1 ? n - 1 : -1) {
     step = div > 0 ? delta / div : W(1);
   }

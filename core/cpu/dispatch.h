@@ -23,8 +23,9 @@ struct Loops {
   MapLoop map[kRowCount][kDTypeCount] = {};      // by row and type of the arguments
   MapLoop cast[kDTypeCount][kDTypeCount] = {};   // by source and target; pairs without a loop go through another type
   ReduceLoops reduce[kRowCount][kDTypeCount] = {};
-  // to[r * columns + c] = from[r * row_step + c * column_step] (steps in bytes, row_step small), by log2 of the size.
-  void (*transpose[5])(void* to, const char* from, int64_t rows, int64_t columns, int64_t row_step, int64_t column_step) = {};
+  // to[r * pitch + c] = from[r * row_step + c * column_step] (steps in bytes, row_step small), by log2 of the size.
+  void (*transpose[5])(void* to, int64_t pitch, const char* from, int64_t rows, int64_t columns, int64_t row_step,
+                       int64_t column_step) = {};
 };
 
 // The loops in use: the best that the processor can run, unless one was chosen.

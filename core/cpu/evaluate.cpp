@@ -43,6 +43,13 @@ void walk(const Space& space, const int64_t* strides, char* base, const int64_t*
     if (n == 0) return;
     at -= index[last] * strides[last];
     index[last] = 0;
+    if (last == 0) return;
+    for (int64_t left = dims[last - 1] - index[last - 1] - 1; left > 0 && n > dims[last]; left--) {  // whole rows
+      at += strides[last - 1];
+      index[last - 1]++;
+      run(at, dims[last]);
+      n -= dims[last];
+    }
     for (int i = last - 1; i >= 0; i--) {
       at += strides[i];
       if (++index[i] < dims[i]) break;
@@ -166,18 +173,22 @@ Plan::Plan(const Program& program, const Shape& shape, std::span<Place> in, std:
 void Plan::bind(const Place& p, int operand, bool is_output) {
   auto size = static_cast<int64_t>(itemsize(p.type));
   Bound bound{p, Mode::rows, static_cast<uint8_t>(size), space.strides(operand)};
-  bool flat = true, fixed = true;
+  bool flat = true, fixed = true, cyclic = space.inner() <= 512;
   int64_t step = size;
   for (int i = space.ndim() - 1; i >= 0; i--) {
     flat &= bound.strides[i] == step || space.dims()[i] == 1;
     fixed &= bound.strides[i] == 0;
+    cyclic &= bound.strides[i] == 0 || i == space.ndim() - 1;
     step *= space.dims()[i];
   }
+  if (cyclic && !is_output) bound.mode = Mode::cyclic;
   if (flat) bound.mode = Mode::flat;
   if (!is_output && (fixed || p.scalar)) bound.mode = Mode::fixed;
   needs_index |= bound.mode == Mode::rows;
   (is_output ? outputs : inputs).push_back(bound);
 }
+
+constexpr int64_t kBandRows = 16, kBandColumns = 512;
 
 // Operands that lie across the rows are read in bands of a cache line's width, otherwise each element costs a line.
 void Plan::choose_bands(bool sorted) {
@@ -189,13 +200,14 @@ void Plan::choose_bands(bool sorted) {
     if (in.mode != Mode::rows) continue;
     int64_t across = in.strides[n - 1], along = in.strides[n - 2];
     if (along == 0 || std::abs(along) >= std::abs(across) || std::abs(along) > 32) continue;
-    int64_t band = std::min<int64_t>(rows, std::max<int64_t>(16, 64 / in.size));
-    int64_t width = sorted ? std::min<int64_t>(columns, 512) : columns;
-    if (band * width * in.size > 512 * 1024) continue;
+    int64_t band = std::min<int64_t>(rows, std::max<int64_t>(kBandRows, 64 / in.size));
+    int64_t width = sorted ? std::min<int64_t>(columns, kBandColumns) : columns;
+    if (band * width * in.size > 1024 * 1024) continue;
     in.mode = Mode::staged;
     has_staged = true;
     band_rows = std::max(band_rows, band);
     band_columns = width;
+    pitch = width + 16;  // rows a power of two apart would fall onto few lines of the cache
   }
 }
 
@@ -232,8 +244,9 @@ void Plan::lay_out(int64_t least_block) {
     return at;
   };
   for (Bound& in : inputs) {
-    if (in.mode != Mode::flat) in.buffer = take(n * in.size);
-    if (in.mode == Mode::staged) in.stage = take(static_cast<size_t>(band_rows * band_columns) * in.size);
+    size_t more = in.mode == Mode::cyclic ? static_cast<size_t>(space.inner()) : 0;
+    if (in.mode != Mode::flat) in.buffer = take((n + more) * in.size);
+    if (in.mode == Mode::staged) in.stage = take(static_cast<size_t>(band_rows * pitch) * in.size);
   }
   size_t constants = 0;
   for (const Program::Constant& c : program.constants) constants += padded(n * itemsize(c.type));
@@ -272,6 +285,8 @@ void Evaluator::fill_constants(int64_t n) {
       if (in.place.scalar) in.place.scalar->store(in.place.type, value);
       fill(scratch_ + in.buffer, in.place.scalar ? value : in.place.data, in.size, n);
       registers_[reg] = scratch_ + in.buffer;
+    } else if (in.mode == Plan::Mode::cyclic) {
+      fill_cycle(in, n);
     }
     reg++;
   }
@@ -284,6 +299,15 @@ void Evaluator::fill_constants(int64_t n) {
     fill(at, value, static_cast<int>(itemsize(c.type)), n);
     registers_[reg + static_cast<int>(i)] = at;
   }
+}
+
+// One row after another, until a block that begins anywhere in a row is covered.
+void Evaluator::fill_cycle(const Plan::Bound& operand, int64_t n) {
+  char* to = scratch_ + operand.buffer;
+  int64_t inner = plan_.space.inner(), step = operand.strides[plan_.space.ndim() - 1];
+  for (int64_t i = 0; i < inner; i++) std::memcpy(to + i * operand.size, operand.place.data + i * step, operand.size);
+  auto have = static_cast<size_t>(inner) * operand.size, all = static_cast<size_t>(inner + n) * operand.size;
+  for (; have < all; have *= 2) std::memcpy(to + have, to, std::min(have, all - have));
 }
 
 void Evaluator::find_index(int64_t p) {
@@ -304,6 +328,7 @@ const char* Evaluator::address(const Plan::Bound& operand) const {
 const void* Evaluator::load(const Plan::Bound& operand, int64_t p, int64_t n) {
   if (operand.mode == Plan::Mode::flat) return operand.place.data + p * operand.size;
   if (operand.mode == Plan::Mode::fixed) return scratch_ + operand.buffer;
+  if (operand.mode == Plan::Mode::cyclic) return scratch_ + operand.buffer + p % plan_.space.inner() * operand.size;
   if (operand.mode == Plan::Mode::staged) return load_staged(operand, p, n);
   int last = plan_.space.ndim() - 1;
   int64_t step = operand.strides[last];
@@ -340,12 +365,12 @@ const void* Evaluator::load_staged(const Plan::Bound& operand, int64_t p, int64_
     if (held != origin) {
       find_index(origin);
       cpu::loops().transpose[std::countr_zero(static_cast<unsigned>(operand.size))](
-          band, address(operand), height, width, operand.strides[last - 1], operand.strides[last]);
+          band, plan_.pitch, address(operand), height, width, operand.strides[last - 1], operand.strides[last]);
       held = origin;
       find_index(p);
     }
-    const char* from = band + ((r - r0) * width + (c - c0)) * operand.size;
-    int64_t here = width == columns ? (height - (r - r0)) * columns - c : width - (c - c0);
+    const char* from = band + ((r - r0) * plan_.pitch + (c - c0)) * operand.size;
+    int64_t here = width - (c - c0);
     if (done == 0 && here >= n) return from;
     int64_t m = std::min(here, n - done);
     std::memcpy(copy + done * operand.size, from, static_cast<size_t>(m * operand.size));

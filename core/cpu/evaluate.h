@@ -48,6 +48,7 @@ class Plan {
   enum class Mode : uint8_t {
     flat,    // dense over the whole space: used in place
     fixed,   // the same everywhere: repeated once into a block
+    cyclic,  // every row is the same: repeated once into a block and a row more, used from the right place on
     rows,    // used in place where a block lies in one row and the row is dense, else gathered
     staged,  // lies across the rows: transposed band by band
   };
@@ -68,7 +69,7 @@ class Plan {
   SmallVec<size_t, 4> slots; // scratch of each slot
   int64_t block = 0;         // elements evaluated at once at most
   bool has_staged = false, needs_index = false;
-  int64_t band_rows = 1, band_columns = 0;  // of staged operands
+  int64_t band_rows = 1, band_columns = 0, pitch = 0;  // of staged operands
   size_t scratch = 0;        // bytes
   int cost = 1;              // of an element, in additions
 
@@ -93,6 +94,7 @@ class Evaluator {
 
  private:
   void fill_constants(int64_t n);
+  void fill_cycle(const Plan::Bound& operand, int64_t n);
   void find_index(int64_t p);
   const char* address(const Plan::Bound& operand) const;
   const void* load(const Plan::Bound& operand, int64_t p, int64_t n);

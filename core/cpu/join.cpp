@@ -27,8 +27,8 @@ class Join final : public Kernel {
 
   void run(int, int64_t chunk) override {
     int64_t begin = chunk * per_chunk_, end = std::min(chunks_, begin + per_chunk_);
-    auto part = std::upper_bound(parts_.begin(), parts_.end(), begin,
-                                 [](int64_t c, const Part& p) { return c < p.first; }) - 1;
+    auto part =
+        std::upper_bound(parts_.begin(), parts_.end(), begin, [](int64_t c, const Part& p) { return c < p.first; }) - 1;
     for (int64_t c = begin; c < end; c++) {
       while (c >= part->first + part->copy.chunks()) ++part;
       part->copy.run(c - part->first, part->to, part->from);

@@ -21,9 +21,8 @@ class Lanes {
     }
     if (count == 0) return;
     if (!others_.empty()) {
-      auto nearest = std::min_element(others_.begin(), others_.end(), [](const Axis& a, const Axis& b) {
-        return std::abs(a.in) < std::abs(b.in);
-      });
+      auto nearest = std::min_element(others_.begin(), others_.end(),
+                                      [](const Axis& a, const Axis& b) { return std::abs(a.in) < std::abs(b.in); });
       side_ = *nearest;
       others_.erase(nearest);
     }
@@ -75,7 +74,8 @@ struct LaneCut {
   static constexpr int64_t kLong = 1 << 16;
   explicit LaneCut(const Lanes& lanes) : strips(lanes.strips), blocks(chunks_of(lanes.n, kLong)) {
     int64_t work = strips ? lanes.n * (lanes.count / strips) : 1;
-    together = blocks > 1 ? 1 : std::clamp<int64_t>(kLong / 2 / std::max<int64_t>(work, 1), 1, std::max<int64_t>(strips, 1));
+    together =
+        blocks > 1 ? 1 : std::clamp<int64_t>(kLong / 2 / std::max<int64_t>(work, 1), 1, std::max<int64_t>(strips, 1));
   }
   int64_t chunks() const { return blocks * chunks_of(strips, together); }
   // Calls f(strip, block) for all of a chunk.

@@ -174,6 +174,38 @@ std::unique_ptr<Kernel> make_general(const std::shared_ptr<const Program>& progr
                                      std::span(out.begin(), static_cast<size_t>(out.size())));
 }
 
+// Looks at all exponents first, so that nothing is computed from a negative one.
+class IntegerPowerKernel final : public Kernel {
+ public:
+  explicit IntegerPowerKernel(const Record& record) : exponents_(record.inputs[1]), power_(make_map(record)) {}
+  int phases() const override { return 2; }
+  int64_t chunks(int phase) const override { return phase == 0 ? 1 : power_->chunks(0); }
+  void run(int phase, int64_t chunk) override { phase == 0 ? check() : power_->run(0, chunk); }
+
+ private:
+  void check() const {
+    ProgramBuilder builder;
+    ProgramBuilder::Reg y = builder.input(exponents_.dtype);
+    ProgramBuilder::Reg args[] = {y, builder.constant(Scalar::of(int64_t{0}), y.type)};
+    builder.result(builder.apply(Row::less, y.type, DType::b1, args));
+    std::shared_ptr<const Program> program = builder.finish();
+    Place in = place(exponents_);
+    Plan plan(*program, exponents_.shape, std::span(&in, 1), {}, false);
+    Evaluator evaluator(plan, plan.block);
+    for (int64_t p = 0, n = plan.space.count(); p < n; p += plan.block) {
+      int64_t m = std::min(plan.block, n - p);
+      evaluator.run(p, m);
+      if (std::memchr(evaluator.result(0), 1, static_cast<size_t>(m)))
+        fail(ErrorKind::value, "pow: integers to negative integer powers are not allowed; convert to a float type first");
+    }
+  }
+
+  const Operand& exponents_;
+  std::unique_ptr<Kernel> power_;
+};
+
+std::unique_ptr<Kernel> make_integer_power(const Record& record) { return std::make_unique<IntegerPowerKernel>(record); }
+
 }  // namespace
 
 std::unique_ptr<Kernel> make_map(const Record& record) {
@@ -189,6 +221,7 @@ std::unique_ptr<Kernel> make_program(const Record& record) {
 
 void register_map(engine::Backend& backend) {
   backend.provide(kMap, &make_program);
+  backend.provide(kIntegerPower, &make_integer_power);
   for (int i = 0; i <= kRowCount; i++) {
     auto row = static_cast<Row>(i);
     if (!is_reduction(row)) backend.provide(row_op(row), &make_map);

@@ -141,14 +141,19 @@ template <class T>
 class Product final : public Kernel {
  public:
   explicit Product(const Record& call)
-      : a_(matrix<T>(call.inputs[0])), b_(matrix<T>(call.inputs[1])), c_(matrix<T>(call.outputs[0])), call_(call),
+      : a_(matrix<T>(call.inputs[0])),
+        b_(matrix<T>(call.inputs[1])),
+        c_(matrix<T>(call.outputs[0])),
+        call_(call),
         tiles_{c_.rows, c_.columns, 1, 1} {
     bool vector = c_.rows == 1 || c_.columns == 1;
     if (!kBlas<T> || !vector) tiles_ = tiles(c_.rows, c_.columns, a_.columns, cost());
     for (int i = 0; i < call.outputs[0].ndim() - 2; i++) batch_ *= call.outputs[0].shape[i];
     empty_ = c_.rows == 0 || c_.columns == 0 || batch_ == 0;
-    double work = static_cast<double>(c_.rows) * static_cast<double>(c_.columns) * static_cast<double>(a_.columns) * cost();
-    if (tiles_.down * tiles_.across == 1) per_chunk_ = std::clamp<int64_t>(static_cast<int64_t>(4e6 / (work + 1)), 1, 1024);
+    double work =
+        static_cast<double>(c_.rows) * static_cast<double>(c_.columns) * static_cast<double>(a_.columns) * cost();
+    if (tiles_.down * tiles_.across == 1)
+      per_chunk_ = std::clamp<int64_t>(static_cast<int64_t>(4e6 / (work + 1)), 1, 1024);
   }
 
   int64_t chunks(int) const override {
@@ -224,9 +229,7 @@ class VectorProduct final : public Kernel {
   }
 
  private:
-  Matrix<T> part(int64_t chunk) {
-    return {parts_.data() + chunk * c_.rows, c_.rows, 1, 1, 1, {false, 1}};
-  }
+  Matrix<T> part(int64_t chunk) { return {parts_.data() + chunk * c_.rows, c_.rows, 1, 1, 1, {false, 1}}; }
 
   void add_up() {
     for (int64_t i = 0; i < c_.rows; i++) c_.at(i, 0) = parts_[static_cast<size_t>(i)];

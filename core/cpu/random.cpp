@@ -99,8 +99,10 @@ std::unique_ptr<Kernel> uniform_kernel(const Record& call) {
   T below = high > low ? std::nextafter(high, low) : high;
   return group_kernel<T>(call.outputs[0], kGroupWords * 4 / static_cast<int64_t>(sizeof(T)), params.first,
                          [=, &loops, key = params.key](T* to, uint64_t group, int64_t groups) {
-                           if constexpr (sizeof(T) == 4) loops.uniform32(to, key, group, groups, low, range, below);
-                           else loops.uniform64(to, key, group, groups, low, range, below);
+                           if constexpr (sizeof(T) == 4)
+                             loops.uniform32(to, key, group, groups, low, range, below);
+                           else
+                             loops.uniform64(to, key, group, groups, low, range, below);
                          });
 }
 
@@ -111,8 +113,10 @@ std::unique_ptr<Kernel> normal_kernel(const Record& call) {
   auto mean = static_cast<T>(params.a), deviation = static_cast<T>(params.b);
   return group_kernel<T>(call.outputs[0], kGroupWords * 4 / static_cast<int64_t>(sizeof(T)), params.first,
                          [=, &loops, key = params.key](T* to, uint64_t group, int64_t groups) {
-                           if constexpr (sizeof(T) == 4) loops.normal32(to, key, group, groups, mean, deviation);
-                           else loops.normal64(to, key, group, groups, mean, deviation);
+                           if constexpr (sizeof(T) == 4)
+                             loops.normal32(to, key, group, groups, mean, deviation);
+                           else
+                             loops.normal64(to, key, group, groups, mean, deviation);
                          });
 }
 
@@ -165,14 +169,15 @@ std::unique_ptr<Kernel> make_integers(const Record& call) {
     if constexpr (!std::is_integral_v<T>) {
       return nullptr;  // refused when recorded
     } else {
-      return group_kernel<T>(call.outputs[0], Draws::kPerGroup, params.first,
-                             [low = params.low, range = params.range, key = params.key](T* to, uint64_t group, int64_t groups) {
-                               Draws draws(key);
-                               for (int64_t g = 0; g < groups; g++) {
-                                 draws.load(group + static_cast<uint64_t>(g));
-                                 for (int64_t i = 0; i < Draws::kPerGroup; i++) *to++ = static_cast<T>(low + draws.below(i, range));
-                               }
-                             });
+      return group_kernel<T>(
+          call.outputs[0], Draws::kPerGroup, params.first,
+          [low = params.low, range = params.range, key = params.key](T* to, uint64_t group, int64_t groups) {
+            Draws draws(key);
+            for (int64_t g = 0; g < groups; g++) {
+              draws.load(group + static_cast<uint64_t>(g));
+              for (int64_t i = 0; i < Draws::kPerGroup; i++) *to++ = static_cast<T>(low + draws.below(i, range));
+            }
+          });
     }
   });
 }

@@ -6,7 +6,8 @@
 namespace slipstream::cpu {
 
 // Philox4x32-10 turns (key, block number) into four 32-bit words. Sixteen blocks are a group, the unit that generators
-// count in: its 64 words lie in the order word 0 of all blocks, word 1 of all blocks, ... so that vectors need no shuffles.
+// count in: its 64 words lie in the order word 0 of all blocks, word 1 of all blocks, ... so that vectors need no
+// shuffles.
 inline constexpr int64_t kGroupBlocks = 16;
 inline constexpr int64_t kGroupWords = 4 * kGroupBlocks;
 

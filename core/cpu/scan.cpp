@@ -10,7 +10,9 @@ namespace {
 
 struct Add {
   template <class W>
-  static W identity() { return W(0); }
+  static W identity() {
+    return W(0);
+  }
   template <class W>
   static W apply(W a, W b) {
     if constexpr (std::is_same_v<W, bool>) return a || b;
@@ -20,7 +22,9 @@ struct Add {
 
 struct Multiply {
   template <class W>
-  static W identity() { return W(1); }
+  static W identity() {
+    return W(1);
+  }
   template <class W>
   static W apply(W a, W b) {
     if constexpr (std::is_same_v<W, bool>) {
@@ -40,7 +44,8 @@ class Scan final : public Kernel {
 
  public:
   explicit Scan(const Record& call)
-      : lanes_(call.inputs[0], call.outputs[0], call.as<AxisParams>().axis), cut_(lanes_),
+      : lanes_(call.inputs[0], call.outputs[0], call.as<AxisParams>().axis),
+        cut_(lanes_),
         totals_(cut_.blocks > 1 ? static_cast<size_t>(lanes_.count * cut_.blocks) : 0) {}
 
   int phases() const override { return cut_.blocks > 1 ? 3 : 1; }
@@ -110,9 +115,8 @@ class Scan final : public Kernel {
 
 template <class O>
 std::unique_ptr<Kernel> make_scan(const Record& call) {
-  return visit(call.outputs[0].dtype, [&](auto zero) -> std::unique_ptr<Kernel> {
-    return std::make_unique<Scan<decltype(zero), O>>(call);
-  });
+  return visit(call.outputs[0].dtype,
+               [&](auto zero) -> std::unique_ptr<Kernel> { return std::make_unique<Scan<decltype(zero), O>>(call); });
 }
 
 }  // namespace

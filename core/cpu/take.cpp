@@ -37,8 +37,13 @@ auto gather_function(size_t itemsize) {
 class Take final : public Kernel {
  public:
   explicit Take(const Record& call)
-      : x_(call.inputs[0]), indices_(call.inputs[1]), out_(call.outputs[0].data()), params_(call.as<TakeParams>()),
-        axis_(params_.axis), n_(indices_.size()), inner_shape_(part(x_.shape, axis_ + 1, x_.ndim())),
+      : x_(call.inputs[0]),
+        indices_(call.inputs[1]),
+        out_(call.outputs[0].data()),
+        params_(call.as<TakeParams>()),
+        axis_(params_.axis),
+        n_(indices_.size()),
+        inner_shape_(part(x_.shape, axis_ + 1, x_.ndim())),
         slice_(inner_shape_, row_major(inner_shape_, itemsize(x_.dtype)), part(x_.strides, axis_ + 1, x_.ndim()),
                itemsize(x_.dtype)),
         offsets_(std::make_unique_for_overwrite<int64_t[]>(static_cast<size_t>(n_))) {
@@ -68,7 +73,8 @@ class Take final : public Kernel {
         const T* indices = reinterpret_cast<const T*>(indices_.data());
         for (int64_t i = begin; i < end; i++) {
           bool huge = std::is_same_v<T, uint64_t> && indices[i] > static_cast<T>(INT64_MAX);
-          offsets_[static_cast<size_t>(i)] = in_range(huge ? INT64_MAX : static_cast<int64_t>(indices[i])) * x_.strides[axis_];
+          offsets_[static_cast<size_t>(i)] =
+              in_range(huge ? INT64_MAX : static_cast<int64_t>(indices[i])) * x_.strides[axis_];
         }
       }
     });

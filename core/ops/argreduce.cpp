@@ -14,7 +14,8 @@ namespace {
 Array argreduce(const Op& op, const Array& x, std::optional<int64_t> axis, bool keepdims, const Array* out) {
   if (!axis || x.ndim() == 0) {
     if (axis) normalize_axis(*axis, 1, op.name);
-    if (x.size() == 0) fail(ErrorKind::value, op.name, ": an array of shape ", x.shape, " has no elements to choose from");
+    if (x.size() == 0)
+      fail(ErrorKind::value, op.name, ": an array of shape ", x.shape, " has no elements to choose from");
     std::optional<Array> flat;
     Shape shape(keepdims ? x.ndim() : 0, 1);
     if (out) {
@@ -25,7 +26,8 @@ Array argreduce(const Op& op, const Array& x, std::optional<int64_t> axis, bool 
     return out ? *out : reshape(result, shape);
   }
   int at = normalize_axis(*axis, x.ndim(), op.name);
-  if (x.shape[at] == 0) fail(ErrorKind::value, op.name, ": axis ", at, " of shape ", x.shape, " has no elements to choose from");
+  if (x.shape[at] == 0)
+    fail(ErrorKind::value, op.name, ": axis ", at, " of shape ", x.shape, " has no elements to choose from");
   Shape shape = x.shape;
   shape[at] = 1;
   Shape visible = shape;

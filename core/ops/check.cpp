@@ -16,8 +16,10 @@ bool castable(DType from, DType to) {
 
 void check_out(const char* op, const Shape& shape, DType dtype, Device device, const Array& out) {
   if (!(out.shape == shape)) fail(ErrorKind::value, op, ": out has shape ", out.shape, ", but the result has ", shape);
-  if (!(out.device() == device)) fail(ErrorKind::value, op, ": out is on ", out.device(), ", the inputs are on ", device);
-  if (!castable(dtype, out.dtype)) fail(ErrorKind::type, op, ": cannot cast the result from ", dtype, " to out's ", out.dtype);
+  if (!(out.device() == device))
+    fail(ErrorKind::value, op, ": out is on ", out.device(), ", the inputs are on ", device);
+  if (!castable(dtype, out.dtype))
+    fail(ErrorKind::type, op, ": cannot cast the result from ", dtype, " to out's ", out.dtype);
 }
 
 }  // namespace

@@ -21,7 +21,9 @@ std::optional<MatrixLayout> matrix_layout(const View& x) {
   auto fits = [item](int64_t n, int64_t step, int64_t width) {
     return n <= 1 || (step >= std::max<int64_t>(width, 1) * item && step % item == 0);
   };
-  auto ld = [item](int64_t n, int64_t step, int64_t width) { return n <= 1 ? std::max<int64_t>(width, 1) : step / item; };
+  auto ld = [item](int64_t n, int64_t step, int64_t width) {
+    return n <= 1 ? std::max<int64_t>(width, 1) : step / item;
+  };
   if ((columns <= 1 || right == item) && fits(rows, down, columns)) return MatrixLayout{false, ld(rows, down, columns)};
   if ((rows <= 1 || down == item) && fits(columns, right, rows)) return MatrixLayout{true, ld(columns, right, rows)};
   return std::nullopt;
@@ -43,17 +45,14 @@ Shape batch_of(const Array& x) {
   return Shape(std::span<const int64_t>(x.shape.begin(), static_cast<size_t>(x.ndim() - 2)));
 }
 
-// The axes that a vector argument got for the product, taken away from the result again.
-Array drop_axes(const Array& x, bool row, bool column) {
-  std::vector<int64_t> axes;
-  if (row) axes.push_back(x.ndim() - 2);
-  if (column) axes.push_back(x.ndim() - 1);
-  return axes.empty() ? x : squeeze(x, axes);
-}
-
+// A vector argument is a row or a column of the product.
 Array add_axes(const Array& x, bool row, bool column) {
-  if (row) return expand_dims(x, std::array<int64_t, 1>{-2});
-  return column ? expand_dims(x, std::array<int64_t, 1>{-1}) : x;
+  if (!row && !column) return x;
+  View v = x;
+  int at = row ? v.ndim() - 1 : v.ndim();
+  v.shape.insert(at, 1);
+  v.strides.insert(at, static_cast<int64_t>(itemsize(x.dtype)));
+  return x.view(std::move(v));
 }
 
 // A stack of matrices times one matrix is one product if the stack's rows follow each other.
@@ -61,7 +60,8 @@ void merge_rows(Array& a, const Array& b, Array& c) {
   if (b.ndim() != 2 || a.ndim() == 2 || a.size() == 0 || c.size() == 0) return;
   std::optional<Array> tall = reshape_view(a, Shape{-1, a.shape[a.ndim() - 1]});
   std::optional<Array> result = reshape_view(c, Shape{-1, c.shape[c.ndim() - 1]});
-  if (!tall || !result || !matrix_layout(*tall) || !matrix_layout(*result) || matrix_layout(*result)->transposed) return;
+  if (!tall || !result || !matrix_layout(*tall) || !matrix_layout(*result) || matrix_layout(*result)->transposed)
+    return;
   a = *tall;
   c = *result;
 }
@@ -96,51 +96,47 @@ Shape product_batch(const char* op, const Array& a, const Array& b) {
   }
 }
 
+// `out` with the axes of vector arguments, if the kernel can write the product there.
+std::optional<Array> matrix_of(const Array& out, const Shape& shape, bool row, bool column) {
+  if (!(out.shape == shape)) return std::nullopt;
+  Array wide = add_axes(add_axes(out, false, column), row, false);
+  std::optional<MatrixLayout> layout = matrix_layout(wide);
+  return layout && !layout->transposed ? std::optional(wide) : std::nullopt;
+}
+
 Array product(const char* op, const Array& x, const Array& y, const Array* out) {
   same_device(op, x, y);
   bool row = x.ndim() == 1, column = y.ndim() == 1;
   Array a = add_axes(x, row, false), b = add_axes(y, false, column);
   check_aligned(op, a, b, x.shape, y.shape);
   Shape shape = product_batch(op, a, b);
-  shape.push_back(a.shape[a.ndim() - 2]);
-  shape.push_back(b.shape[b.ndim() - 1]);
+  if (!row) shape.push_back(a.shape[a.ndim() - 2]);
+  if (!column) shape.push_back(b.shape[b.ndim() - 1]);
   DType type = promote(x.dtype, y.dtype);
   DType compute = is_half(type) ? DType::f32 : type;
   if (x.device().kind == 0 && kind(compute) >= Kind::real) cpu::load_blas();
+
+  std::optional<Array> target;
+  if (out && compute == type) target = matrix_of(*out, shape, row, column);
+  Destination to = destination(op, shape, compute, x.device(), out, {&x, &y}, target.has_value());
+  if (!to.direct()) target = add_axes(add_axes(to.array, false, column), row, false);
   if (a.dtype != compute) a = astype(a, compute);
   if (b.dtype != compute) b = astype(b, compute);
-
-  Shape visible = shape;
-  if (column) visible.erase(visible.size() - 1);
-  if (row) visible.erase(visible.size() - (column ? 1 : 2));
-  std::optional<Array> wide;  // out, with the vector's axes
-  bool direct = false;
-  if (out && out->shape == visible) {
-    wide = column ? add_axes(*out, false, true) : *out;
-    if (row) wide = add_axes(*wide, true, false);
-    std::optional<MatrixLayout> layout = matrix_layout(*wide);
-    direct = compute == type && layout && !layout->transposed;
-  }
-  Destination to = destination(op, visible, type, x.device(), out, {&x, &y}, direct);
-  if (to.direct()) {
-    record_product(a, b, *wide, true);
-    return *out;
-  }
-  Array c(shape, compute, x.device());
-  record_product(a, b, c, false);
-  Array result = drop_axes(c, row, column);
+  record_product(a, b, *target, to.direct());
+  if (to.direct()) return *out;
   if (out) {
-    assign(*out, result);
+    assign(*out, to.array);
     return *out;
   }
-  return compute == type ? result : astype(result, type);
+  return compute == type ? to.array : astype(to.array, type);
 }
 
 }  // namespace
 
 Array matmul(const Array& a, const Array& b, const Array* out) {
   if (a.ndim() == 0 || b.ndim() == 0)
-    fail(ErrorKind::value, "matmul: shapes ", a.shape, " and ", b.shape, ": both need at least one dimension (use multiply)");
+    fail(ErrorKind::value, "matmul: shapes ", a.shape, " and ", b.shape,
+         ": both need at least one dimension (use multiply)");
   return product("matmul", a, b, out);
 }
 

@@ -66,7 +66,8 @@ Array record_random(const Op& op, std::shared_ptr<const OpParams> params, Array 
 }
 
 // Uniform and normal: float32 and float64 have kernels, 16-bit floats are rounded from float32.
-Array real_numbers(const Op& op, RandomState& state, double a, double b, const Shape& shape, DType dtype, Device device) {
+Array real_numbers(const Op& op, RandomState& state, double a, double b, const Shape& shape, DType dtype,
+                   Device device) {
   if (!is_float(dtype)) fail(ErrorKind::type, op.name, ": the type must be a float, not ", dtype);
   DType type = dtype == DType::f64 ? dtype : DType::f32;
   Array result(shape, type, device);
@@ -79,13 +80,15 @@ Array real_numbers(const Op& op, RandomState& state, double a, double b, const S
 
 // Is every value low .. low + range - 1 one of the type's?
 void check_range(int64_t low, uint64_t range, DType dtype) {
-  if (!is_integer(dtype) && dtype != DType::b1) fail(ErrorKind::type, "random_integers: the type must be an integer, not ", dtype);
+  if (!is_integer(dtype) && dtype != DType::b1)
+    fail(ErrorKind::type, "random_integers: the type must be an integer, not ", dtype);
   int bits = dtype == DType::b1 ? 1 : static_cast<int>(itemsize(dtype)) * 8;
   bool is_signed = is_signed_integer(dtype);
   __int128 bottom = is_signed ? -(__int128{1} << (bits - 1)) : 0, size = __int128{1} << bits;
   __int128 values = range ? __int128{range} : __int128{1} << 64;
   if (low < bottom || low + values > bottom + size)
-    fail(ErrorKind::value, "random_integers: values from ", low, " on, ", range, " of them, are out of bounds for ", dtype);
+    fail(ErrorKind::value, "random_integers: values from ", low, " on, ", range, " of them, are out of bounds for ",
+         dtype);
 }
 
 }  // namespace
@@ -97,7 +100,8 @@ RandomState& default_random(Device device) {
 void seed_random(uint64_t seed) { generators().seed(seed); }
 
 Array random_uniform(RandomState& state, double low, double high, const Shape& shape, DType dtype, Device device) {
-  if (!std::isfinite(high - low)) fail(ErrorKind::overflow, "uniform: the range from ", low, " to ", high, " is too large");
+  if (!std::isfinite(high - low))
+    fail(ErrorKind::overflow, "uniform: the range from ", low, " to ", high, " is too large");
   return real_numbers(kUniform, state, low, high, shape, dtype, device);
 }
 

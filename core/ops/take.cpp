@@ -23,8 +23,7 @@ Array take(const Array& x, const Array& indices, int64_t axis, IndexMode mode, c
   for (int i = 0; i < at; i++) shape.push_back(x.shape[i]);
   for (int64_t n : indices.shape) shape.push_back(n);
   for (int i = at + 1; i < x.ndim(); i++) shape.push_back(x.shape[i]);
-  Destination to = destination("take", shape, x.dtype, x.device(), out, {&x, &indices},
-                               out && out->contiguous());
+  Destination to = destination("take", shape, x.dtype, x.device(), out, {&x, &indices}, out && out->contiguous());
   auto params = std::make_shared<TakeParams>();
   params->axis = at;
   params->mode = mode;

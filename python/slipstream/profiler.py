@@ -174,13 +174,13 @@ class Timer:
     def __enter__(self) -> Timing:
         _core.engine_wait_until(_core.engine_sequence())
         self._trace.__enter__()
-        self._start = time.perf_counter()
+        self._start = time.monotonic_ns()  # the clock of the engine's events
         return self.timing
 
     def __exit__(self, *_: object) -> None:
-        issued = time.perf_counter()
+        issued = time.monotonic_ns()
         _core.engine_wait_until(_core.engine_sequence())
-        done = time.perf_counter()
+        done = time.monotonic_ns()
         self._trace.__exit__()
         timing = self.timing
         for event in self._trace.events:
@@ -188,12 +188,11 @@ class Timer:
             if event["type"] == "run":
                 timing.compute += seconds
                 timing.operations[event["name"]] = timing.operations.get(event["name"], 0.0) + seconds
-            elif event["type"] == "wait":
+            elif event["type"] == "wait" and event["end_ns"] <= issued:  # not the wait of this method
                 timing.waited += seconds
-        timing.waited = min(timing.waited, issued - self._start)
-        timing.issue = issued - self._start - timing.waited
-        timing.queued = done - issued
-        timing.total = done - self._start
+        timing.total, timing.queued = (done - self._start) / 1e9, (done - issued) / 1e9
+        timing.waited = min(timing.waited, (issued - self._start) / 1e9)
+        timing.issue = (issued - self._start) / 1e9 - timing.waited
 
 
 def timer() -> Timer:

@@ -29,7 +29,8 @@ def test_dtype(name: str, rng: numpy.random.Generator) -> None:
     draw = Draw(rng)
     for _ in range(20):
         x = draw.array((3, 4), INTS + FLOATS, 0, 3)
-        agree(name, [x], {"axis": draw.one(None, 0, 1), "dtype": draw.one("float32", "float64", "complex128")})
+        kinds = ["float32", "float64"] if name in ("var", "std") else ["float32", "float64", "complex128"]
+        agree(name, [x], {"axis": draw.one(None, 0, 1), "dtype": draw.one(*kinds)})
 
 
 @pytest.mark.parametrize("name", SUMS + EXTREMES + TRUTHS + MOMENTS)
@@ -88,20 +89,15 @@ def test_nan_is_seen(rng: numpy.random.Generator) -> None:
         agree(name, [Pair(x, np.array(x))], {"axis": 1})
 
 
-@pytest.mark.parametrize(
-    "name", ["nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanvar", "nanstd", "nancumsum", "nancumprod"]
-)
+@pytest.mark.parametrize("name", [n for n in np.__all__ if n.startswith("nan") and n not in ("nan", "nan_to_num")])
 def test_nan_is_skipped(name: str, rng: numpy.random.Generator) -> None:
     x = rng.normal(size=(4, 6)).astype("float32")
     x[rng.random(x.shape) < 0.3] = numpy.nan
     x[1] = numpy.nan
     for axis in (None, 0, 1):
         agree(name, [Pair(x, np.array(x))], {"axis": axis})
-    agree(name, [Pair(x.astype("int32"), np.array(x.astype("int32")))], {"axis": 0}) if name not in (
-        "nanmean",
-        "nanvar",
-        "nanstd",
-    ) else None
+    counts = rng.integers(0, 5, (3, 4))
+    agree(name, [Pair(counts, np.array(counts))], {"axis": 0})
 
 
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
@@ -160,11 +156,7 @@ def test_half_precision_sums_in_single() -> None:
 def test_bad_axes() -> None:
     x = np.ones((2, 3))
     for name in SUMS + EXTREMES + TRUTHS + MOMENTS + ["argmax", "cumsum"]:
-        with pytest.raises(np_axis_error(), match=name):
+        with pytest.raises(numpy.exceptions.AxisError, match=name):
             getattr(np, name)(x, axis=2)
     with pytest.raises(ValueError, match="sum"):
         np.sum(x, axis=(0, 0))
-
-
-def np_axis_error() -> type[Exception]:
-    return numpy.exceptions.AxisError

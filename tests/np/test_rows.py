@@ -13,7 +13,6 @@ from slipstream import _core, np, npx
 from slipstream.np import _rows
 
 ROWS = _rows.ROWS
-OTHER = {row: name for name, row in _rows.ALIASES.items()}
 SPECIAL = {
     "erf": math.erf,
     "erfc": math.erfc,
@@ -28,13 +27,12 @@ SPECIAL = {
 ELEMENTWISE = [name for name, row in ROWS.items() if not row["is_reduction"]]
 
 
+NAMES = {row: name for name, row in _rows.ALIASES.items() if name not in ("fix", "amax", "amin")}
+
+
 def reference(name: str) -> Any:
     """NumPy's function of a row, by whichever of its names this NumPy has; None where it has none."""
-    if name in ("round", "real", "imag", "where", "clip"):
-        return {"round": numpy.round, "real": numpy.real, "imag": numpy.imag, "where": numpy.where, "clip": numpy.clip}[
-            name
-        ]
-    return getattr(numpy, OTHER.get(name, name), None) or getattr(numpy, name, None)
+    return getattr(numpy, name, None) or getattr(numpy, NAMES.get(name, name), None)
 
 
 def domain(row: dict[str, Any], dtype: str) -> tuple[float, float]:
@@ -60,9 +58,11 @@ COMPARED = [name for name in ELEMENTWISE if reference(name) is not None and name
 def test_all_dtypes(name: str, rng: numpy.random.Generator) -> None:
     draw = Draw(rng)
     for dtype in ALL:
+        if name == "reciprocal" and dtype == "bool":
+            continue  # 1 / 0 of integers means nothing
         for _ in range(3):
             args = arguments(draw, ROWS[name], dtype)
-            agree(name, args, ours=getattr(_core, name), theirs=reference(name))
+            agree(name, args, theirs=reference(name))
 
 
 @pytest.mark.parametrize("name", [n for n in COMPARED if ROWS[n]["arity"] == 2])

@@ -43,7 +43,7 @@ class Variable:
     value: Array
     device: int
     root: str
-    shared: bool = False  # several threads have it: nobody writes to it, except under the lock
+    shared: bool = False  # several threads have it, so nobody writes to it
 
     @property
     def kind(self) -> str:
@@ -62,7 +62,7 @@ class Line:
     device: int = 0
 
 
-class Unfit(Exception):
+class UnfitError(Exception):
     """This line is not to be had; try another."""
 
 
@@ -97,13 +97,16 @@ def fits_integers(value: Array, dtype: numpy.dtype[Any]) -> bool:
 class Scope:
     """One list of steps in the making: the program's own, or a thread's."""
 
-    def __init__(self, seed: int, rng: random.Random, prefix: str, sizes: tuple[tuple[int, ...], tuple[int, ...]], devices: int):
+    def __init__(
+        self, seed: int, rng: random.Random, prefix: str, sizes: tuple[tuple[int, ...], tuple[int, ...]], devices: int
+    ):
         self.rng = rng
         self.prefix = prefix
         self.lengths, self.whole = sizes
         self.devices = devices
         self.names = Values().names(seed)
         self.live: list[Variable] = []
+        self.counters: list[Variable] = []  # arrays that all threads add to, and read only in the end
         self.steps: list[Step] = []
         self.made = 0
 
@@ -119,10 +122,10 @@ class Scope:
         start = self.rng.choice((0, 0, 0, 1, 2, len(self.whole)))
         return tuple(1 if self.rng.random() < 0.1 else n for n in self.whole[start:])
 
-    def any(self, suits: Callable[[Variable], bool] = lambda v: True) -> Variable:
-        found = [v for v in self.live if suits(v)]
+    def any(self, suits: Callable[[Variable], bool] = lambda v: True, among: list[Variable] | None = None) -> Variable:
+        found = [v for v in (self.live if among is None else among) if suits(v)]
         if not found:
-            raise Unfit
+            raise UnfitError
         return self.rng.choice(found)
 
     def own(self) -> Variable:
@@ -158,7 +161,7 @@ class Scope:
 
         y = self.any(suits)
         if x.kind in "iu" and not fits_integers(y.value, x.value.dtype):
-            raise Unfit
+            raise UnfitError
         return y
 
     def other(self, x: Variable) -> tuple[str, tuple[Variable, ...]]:
@@ -175,7 +178,7 @@ class Scope:
         if n > 1 and none:
             choices += [tuple(self.rng.sample(range(n), self.rng.randint(0, n)))]
         if not choices:
-            raise Unfit
+            raise UnfitError
         return self.rng.choice(choices)
 
     def key(self, x: Variable) -> str:
@@ -235,8 +238,10 @@ class Scope:
         axes = self.rng.sample(range(n), n)
         calls = [f"{x.name}[{self.key(x)}]"] * 6 + [f"{x.name}.T", f"np.transpose({x.name}, {axes})"]
         calls += [f"np.expand_dims({x.name}, {self.rng.randint(-n - 1, n)})", f"np.squeeze({x.name})"]
-        calls += [f"np.flip({x.name}, {self.axis(x)})", f"np.broadcast_to({x.name}, {self.stretched(x)})"]
+        calls += [f"np.broadcast_to({x.name}, {self.stretched(x)})"]
         calls += [f"np.reshape({x.name}, {self.other_shape(x)})"] * 2 + [f"np.ravel({x.name})"]
+        if n:
+            calls += [f"np.flip({x.name}, {self.axis(x)})"]
         if n > 1:
             calls += [f"np.swapaxes({x.name}, {axes[0]}, {axes[1]})", f"np.moveaxis({x.name}, {axes[0]}, {axes[1]})"]
             calls += [f"np.diagonal({x.name})"]
@@ -283,6 +288,8 @@ class Scope:
         x = self.any()
         if x.kind in "iu" and self.rng.random() < 0.5:
             return Line(f"{x.name} {self.one_of('<< >>')} {self.rng.randrange(5)}", (x,), device=x.device)
+        if x.kind == "b":
+            raise UnfitError
         return Line(f"{x.name} ** {self.rng.choice((0, 1, 2, 3))}", (x,), rounding="math", device=x.device)
 
     def tree(self) -> Line:
@@ -304,6 +311,8 @@ class Scope:
                     f"np.negative({code})",
                 )
             )
+        if code == x.name:
+            raise UnfitError
         roll = self.rng.random()
         if roll < 0.25:
             code = f"{code}.{self.one_of('sum mean max min')}({self.axis(x)})"
@@ -315,7 +324,9 @@ class Scope:
         x = self.any()
         y = self.beside(x)
         if self.rng.random() < 0.5:
-            return Line(f"np.clip({x.name}, -1, 1)" if x.kind in "if" else f"np.clip({x.name}, 0, 1)", (x,), device=x.device)
+            return Line(
+                f"np.clip({x.name}, -1, 1)" if x.kind in "if" else f"np.clip({x.name}, 0, 1)", (x,), device=x.device
+            )
         condition = self.beside(x)
         code = f"np.where({condition.name} > 0, {x.name}, {y.name})"
         return Line(code, (x, y, condition), device=x.device)
@@ -334,7 +345,7 @@ class Scope:
             name = self.one_of(EXTREMES)
             axis = self.flat_axis(x) if name[0] == "a" else self.axis(x)
             if x.kind == "c":
-                raise Unfit
+                raise UnfitError
             return Line(f"np.{name}({x.name}, axis={axis}{keep})", (x,), device=x.device)
         if roll < 0.8:
             return Line(f"np.{self.one_of('any all')}({x.name}, axis={self.axis(x)}{keep})", (x,), device=x.device)
@@ -348,10 +359,20 @@ class Scope:
     def product(self) -> Line:
         x = self.any(lambda v: v.value.ndim > 0)
         shape = x.value.shape
-        fitting = [v for v in self.live if v.device == x.device and v.value.ndim and shape[-1] == v.value.shape[-min(2, v.value.ndim)]]
+        fitting = [
+            v
+            for v in self.live
+            if v.device == x.device and v.value.ndim and shape[-1] == v.value.shape[-min(2, v.value.ndim)]
+        ]
         y = self.rng.choice(fitting) if fitting else x
+        if x.value.size * y.value.size > 200_000 * max(1, shape[-1]):
+            raise UnfitError
         calls = [f"np.matmul({x.name}, {y.name})", f"np.dot({x.name}, {y.name})", f"{x.name} @ {y.name}"]
-        calls += [f"np.matmul({x.name}, np.swapaxes({x.name}, -1, -2))" if x.value.ndim > 1 else f"np.outer({x.name}, {y.name})"]
+        calls += [
+            f"np.matmul({x.name}, np.swapaxes({x.name}, -1, -2))"
+            if x.value.ndim > 1
+            else f"np.outer({x.name}, {y.name})"
+        ]
         return Line(self.rng.choice(calls), (x, y), rounding="sum", device=x.device)
 
     def join(self) -> Line:
@@ -374,8 +395,10 @@ class Scope:
             return Line(f"to({x.name}, {to})", (x,), device=to)
         if roll < 0.4:
             return Line(f"np.copy({x.name})", (x,), device=x.device)
-        if (dtype in INTS and not fits_integers(x.value, numpy.dtype(dtype))) or (x.kind == "c" and dtype not in COMPLEX):
-            raise Unfit
+        if (dtype in INTS and not fits_integers(x.value, numpy.dtype(dtype))) or (
+            x.kind == "c" and dtype not in COMPLEX
+        ):
+            raise UnfitError
         return Line(f"{x.name}.astype({dtype!r})", (x,), device=x.device)
 
     def take(self) -> Line:
@@ -384,7 +407,7 @@ class Scope:
         n = x.value.shape[axis]
         indices = self.any(lambda v: v.device == x.device and v.kind in "iu" and v.value.ndim < 3)
         if n == 0:
-            raise Unfit
+            raise UnfitError
         return Line(f"np.take({x.name}, {indices.name} % {n}, axis={axis})", (x, indices), device=x.device)
 
     def host(self) -> Line:
@@ -416,7 +439,7 @@ class Scope:
 
     def locked(self) -> Line:
         """Several threads add to one array of integers: the order does not matter."""
-        x = self.any(lambda v: v.shared and v.name[0] == "s")
+        x = self.any(among=self.counters)
         y = self.any(lambda v: v.device == x.device and v.kind in "biu" and v.value.dtype != "uint64")
         code = f"with lock: {x.name}[{self.key(x)}] += {y.name}"
         return Line(code, (x, y), binds=False, writes=x, device=x.device)
@@ -425,13 +448,13 @@ class Scope:
 
     def forget(self) -> Line:
         if len(self.live) < 3:
-            raise Unfit
+            raise UnfitError
         x = self.any(lambda v: not v.shared)
         self.live.remove(x)
         return Line(f"del {x.name}", (), binds=False)
 
     def read(self) -> Line:
-        x = self.any(lambda v: v.name[0] != "s")
+        x = self.any()
         how = self.one_of("asnumpy asnumpy tolist wait is_ready")
         if x.value.size == 1:
             how = self.one_of("item float bool asnumpy") if x.kind != "c" else self.one_of("item complex")
@@ -443,16 +466,18 @@ class Scope:
         """Makes one step of a kind, if NumPy agrees."""
         try:
             line = kind()
-        except Unfit:
+        except UnfitError:
             return False
         name = f"{self.prefix}{self.made}"
         code = f"{name} = {line.code}" if line.binds else line.code
         target = line.writes
         before = root_of(target.value).copy() if target else None
         try:
-            exec(compile(code, "<line>", "exec"), self.names)
+            compiled = compile(code, "<step>", "exec")
+            exec(compiled, self.names)
             step = self.accept(line, name, code)
-        except (TypeError, ValueError, IndexError, OverflowError, Unfit):
+            step.__dict__["compiled"] = compiled
+        except (TypeError, ValueError, IndexError, OverflowError, UnfitError):
             self.names.pop(name, None)
             if target is not None:
                 root_of(target.value)[...] = before
@@ -465,13 +490,13 @@ class Scope:
         used = tuple(v.name for v in line.uses)
         if line.writes is not None:
             if not is_fit(line.writes.value):
-                raise Unfit
+                raise UnfitError
             return Step(code, writes=line.writes.name, root=line.writes.root, uses=used, rounding=line.rounding)
         if not line.binds:
             return Step(code, uses=used)
         value = narrow(numpy.asarray(self.names[name]), line.uses)
         if not is_fit(value):
-            raise Unfit
+            raise UnfitError
         self.names[name] = value
         owner = next((v.root for v in line.uses if root_of(v.value) is root_of(value)), name)
         if owner == name and value.base is not None:  # a view of something without a name
@@ -482,11 +507,26 @@ class Scope:
 
     def kinds(self) -> list[Callable[[], Line]]:
         kinds: dict[Callable[[], Line], int] = {
-            **{self.view: 14, self.unary: 8, self.binary: 12, self.tree: 8, self.power_or_shift: 2, self.select: 4},
-            **{self.reduce: 6, self.product: 4, self.join: 4, self.copy: 6, self.take: 2, self.host: 1},
-            **{self.write: 28, self.new_data: 3, self.new_filled: 2, self.new_random: 3, self.forget: 4, self.read: 3},
+            self.view: 14,
+            self.unary: 8,
+            self.binary: 12,
+            self.tree: 8,
+            self.power_or_shift: 2,
+            self.select: 4,
+            self.reduce: 6,
+            self.product: 4,
+            self.join: 4,
+            self.copy: 6,
+            self.take: 2,
+            self.host: 1,
+            self.write: 28,
+            self.new_data: 3,
+            self.new_filled: 2,
+            self.new_random: 3,
+            self.forget: 4,
+            self.read: 3,
         }
-        if any(v.shared and v.name[0] == "s" for v in self.live):
+        if self.counters:
             kinds[self.locked] = 12
         return [kind for kind, weight in kinds.items() for _ in range(weight)]
 
@@ -516,8 +556,8 @@ def generate(seed: int, least: int = 20, most: int = 200, threads: int | None = 
     devices = rng.choice((1, 1, 1, 3))
     if threads is None:
         threads = rng.choice((0, 0, 0, 0, 0, 3))
-    sizes = lengths, tuple(rng.choice(lengths) for _ in range(rng.randint(1, axes)))
-    steps = rng.randint(least, most if axes > 2 else min(most, 60))
+    sizes = lengths, tuple(rng.choice(lengths) or rng.choice(lengths) for _ in range(rng.randint(1, axes)))
+    steps = int(least + ((most if axes > 2 else min(most, 60)) - least) * rng.random() ** 3)
     main = Scope(seed, rng, "v", sizes, devices)
     if not threads:
         main.grow(steps)
@@ -528,11 +568,12 @@ def generate(seed: int, least: int = 20, most: int = 200, threads: int | None = 
     sections = []
     for number in range(threads):
         scope = Scope(seed + 1 + number, rng, "abcdefgh"[number], sizes, devices)
+        scope.counters = main.counters
         for v in main.live:
             value = v.value.view()
-            value.flags.writeable = v.name[0] == "s"
+            value.flags.writeable = False
             scope.live.append(Variable(v.name, value, v.device, v.root, shared=True))
-            scope.names[v.name] = value
+        scope.names |= {v.name: v.value for v in scope.live + scope.counters}
         scope.grow(steps // threads)
         sections.append(tuple(scope.steps))
     return Program(seed, tuple(main.steps), tuple(sections))
@@ -544,7 +585,7 @@ def share_counters(main: Scope) -> None:
         name, device = f"s{number}", main.rng.randrange(main.devices)
         code = f"{name} = make('zeros', {device}, {main.shape()}, dtype='int64')"
         exec(code, main.names)
-        main.live.append(Variable(name, main.names[name], device, name))
+        main.counters.append(Variable(name, main.names[name], device, name))
         main.steps.append(Step(code, binds=name, root=name))
 
 

@@ -95,7 +95,7 @@ def values(seed: int, shape: tuple[int, ...], dtype: str) -> numpy.ndarray[Any, 
 
 def twist(x: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
     """What host calls do."""
-    return numpy.flip(x) if x.dtype == bool else numpy.flip(x) + numpy.ones((), x.dtype)
+    return numpy.flip(x).copy() if x.dtype == bool else numpy.flip(x) + numpy.ones((), x.dtype)
 
 
 @dataclass

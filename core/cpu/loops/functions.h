@@ -101,15 +101,32 @@ inline bool signbit(double x) { return std::bit_cast<int64_t>(x) < 0; }
 template <Integer T>
 bool signbit(T x) { return x < 0; }
 
-// ---- order: NaN wins in maximum and minimum, loses in fmax and fmin
+// ---- order: NaN wins in maximum and minimum, loses in fmax and fmin. Two choices in a row, the first made of the
+// comparison alone: chains of them stay free of branches.
 template <class T>
-T maximum(T x, T y) { return (x >= y) | isnan(x) ? x : y; }
+T larger(T x, T y) { return x > y ? x : y; }
 template <class T>
-T minimum(T x, T y) { return (x <= y) | isnan(x) ? x : y; }
+T smaller(T x, T y) { return x < y ? x : y; }
 template <class T>
-T fmax(T x, T y) { return (x >= y) | isnan(y) ? x : y; }
+T maximum(T x, T y) {
+  T r = larger(x, y);
+  return isnan(x) ? x : r;
+}
 template <class T>
-T fmin(T x, T y) { return (x <= y) | isnan(y) ? x : y; }
+T minimum(T x, T y) {
+  T r = smaller(x, y);
+  return isnan(x) ? x : r;
+}
+template <class T>
+T fmax(T x, T y) {
+  T r = larger(x, y);
+  return isnan(y) ? x : r;
+}
+template <class T>
+T fmin(T x, T y) {
+  T r = smaller(x, y);
+  return isnan(y) ? x : r;
+}
 template <class T>
 T sign(T x) {
   if constexpr (Float<T>) return x != x ? x : static_cast<T>((x > 0) - (x < 0));

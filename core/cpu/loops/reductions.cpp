@@ -52,9 +52,13 @@ void fold(void* out, const void* in, int64_t stride, int64_t rows, int64_t width
   if (rows == 8) {  // a whole group in registers
 #pragma GCC ivdep
     for (int64_t k = 0; k < width; k++) {
-      T a = x[k];
-      for (int r = 1; r < 8; r++) a = both<F, T>(a, x[r * stride + k]);
-      to[k] = a;
+      T a = both<F, T>(x[k], x[stride + k]);
+      a = both<F, T>(a, x[2 * stride + k]);
+      a = both<F, T>(a, x[3 * stride + k]);
+      a = both<F, T>(a, x[4 * stride + k]);
+      a = both<F, T>(a, x[5 * stride + k]);
+      a = both<F, T>(a, x[6 * stride + k]);
+      to[k] = both<F, T>(a, x[7 * stride + k]);
     }
     return;
   }

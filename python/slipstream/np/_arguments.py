@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import ml_dtypes
 import numpy
 from numpy.exceptions import AxisError
 
@@ -25,30 +26,47 @@ def public(names: dict[str, Any]) -> list[str]:
 
 # ---- dtypes
 
+_B1, _I64, _F32, _F64 = (numpy.dtype(name) for name in ("bool", "int64", "float32", "float64"))
+_C64, _C128 = numpy.dtype("complex64"), numpy.dtype("complex128")
+
+# What dtype arguments mean, looked up before NumPy is asked.
+_KNOWN: dict[Any, numpy.dtype[Any]] = {bool: _B1, int: _I64, float: _F64, complex: _C128}
+for _name in SUPPORTED:
+    _found = numpy.dtype(getattr(ml_dtypes, _name, _name))
+    _KNOWN |= {_name: _found, _found: _found, _found.type: _found}
+
 
 def default_dtype(kind: str = "f") -> numpy.dtype[Any]:
     """What Python numbers of a kind ("b", "i", "f" or "c") become in a new array: see `npx.set_np`."""
-    if kind == "b":
-        return numpy.dtype(bool)
     wide = _core.default_dtype_wide()
+    if kind == "f":
+        return _F64 if wide else _F32
+    if kind == "b":
+        return _B1
     if kind == "c":
-        return numpy.dtype(numpy.complex128 if wide else numpy.complex64)
-    if kind in "iu" and wide:
-        return numpy.dtype(numpy.int64)
-    return numpy.dtype(numpy.float64 if wide else numpy.float32)
+        return _C128 if wide else _C64
+    return _I64 if wide else _F32
 
 
 def as_dtype(given: DTypeLike, default: str = "f") -> numpy.dtype[Any]:
     """A dtype argument as a NumPy dtype that arrays can have; None is the default of a kind."""
     if given is None:
         return default_dtype(default)
-    found = numpy.dtype(given)
-    if found.name not in SUPPORTED:
+    try:
+        return _KNOWN[given]
+    except (KeyError, TypeError):
+        found = numpy.dtype(given).newbyteorder("=")
+    if found not in _KNOWN:
         raise TypeError(f"dtype {found} is not supported; there are {', '.join(SUPPORTED)}")
-    return found.newbyteorder("=")
+    return found
 
 
 # ---- arrays
+
+
+def is_number(value: Any) -> bool:
+    """Is it a number of Python's own, which has no type that it would keep?"""
+    return isinstance(value, (bool, int, float, complex)) and not isinstance(value, numpy.generic)
 
 
 def _first_leaf(value: Any) -> Any:
@@ -77,14 +95,13 @@ def from_values(value: Any, dtype: DTypeLike, device: Device, copy: bool | None)
         joined = _join(value, device)
         return joined if dtype is None else _core.astype(joined, as_dtype(dtype))
     leaf = _first_leaf(value)
-    untyped = isinstance(leaf, (bool, int, float, complex)) and not isinstance(leaf, numpy.generic)
     if dtype is not None:
         found = numpy.asarray(value, dtype=as_dtype(dtype))
     else:
         found = numpy.asarray(value)
         if found.dtype.hasobject or found.dtype.kind in "SUMm":
             raise TypeError(f"array: cannot make an array of numbers from {type(leaf).__name__} values")
-        found = found.astype(default_dtype(found.dtype.kind) if untyped else as_dtype(found.dtype), copy=False)
+        found = found.astype(default_dtype(found.dtype.kind) if is_number(leaf) else as_dtype(found.dtype), copy=False)
     return _core.array(found, found.dtype, device, copy)
 
 
@@ -94,10 +111,16 @@ def as_array(a: ArrayLike, device: Device | None = None) -> ndarray:
 
 
 def as_arrays(values: Any) -> list[ndarray]:
-    """Arguments of one function as arrays, on the device of the first that is an array."""
+    """Arguments of one function as arrays, on the device of the first; Python's numbers adapt to the others' types."""
     values = list(values)
-    device = next((v.device for v in values if isinstance(v, ndarray)), None)
-    return [as_array(v, device) for v in values]
+    first = next((v for v in values if isinstance(v, ndarray)), None)
+    if first is None:
+        return [as_array(v) for v in values]
+    strong = [v.dtype for v in values if isinstance(v, (ndarray, numpy.ndarray, numpy.generic))]
+    return [
+        from_values(v, _core.result_type(*strong, v), first.device, None) if is_number(v) else as_array(v, first.device)
+        for v in values
+    ]
 
 
 def deliver(result: ndarray, out: Any, function: str) -> ndarray:

@@ -10,7 +10,7 @@ import numpy
 from .. import _core
 from .._core import ndarray
 from ..device import Device, resolve
-from ._arguments import as_array, as_arrays, as_dtype, from_values, public
+from ._arguments import as_array, as_arrays, as_dtype, from_values, is_number, public
 from ._types import ArrayLike, DeviceLike, DTypeLike, Shape
 
 # ---- from values
@@ -198,8 +198,7 @@ def full(
     >>> np.full((2,), 7)
     array([7., 7.])
     """
-    simple = isinstance(fill_value, (bool, int, float, complex)) and not isinstance(fill_value, numpy.generic)
-    if simple and out is None:
+    if is_number(fill_value) and out is None:
         kind = numpy.asarray(fill_value).dtype.kind
         return _filled(shape, fill_value, as_dtype(dtype, kind), order, resolve(device, ctx))
     value = as_array(fill_value, resolve(device, ctx))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,8 @@ def clip(
     if (a_min is not None and min is not None) or (a_max is not None and max is not None):
         raise ValueError("clip: a bound is given twice")
     low, high = a_min if min is None else min, a_max if max is None else max
+    if getattr(getattr(a, "dtype", None), "kind", "") in ("i", "u"):
+        low, high = _in_range(low, a.dtype), _in_range(high, a.dtype)
     if low is None and high is None:
         return _core.positive(a, out=out, **options)
     if high is None:
@@ -61,15 +64,23 @@ def clip(
     return _core.clip(a, low, high, out=out, **options)
 
 
+def _in_range(bound: Any, dtype: numpy.dtype[Any]) -> Any:
+    """A bound that an integer type cannot hold is no bound tighter than the type's own."""
+    if isinstance(bound, int) and not isinstance(bound, bool):
+        limits = numpy.iinfo(dtype)
+        return builtins.min(builtins.max(bound, limits.min), limits.max)
+    return bound
+
+
 def round(a: ArrayLike, decimals: int = 0, out: ndarray | None = None) -> ndarray:
     """The nearest number of so many decimals, halves to even.
 
     >>> np.round(np.array([0.5, 1.5, 2.46]), 1)
     array([0.5, 1.5, 2.5])
     """
-    if decimals == 0:
-        return _core.round(a, out=out)
     a = as_array(a)
+    if decimals == 0:
+        return _core.rint(a, out=out) if a.dtype.kind == "b" else _core.round(a, out=out)
     if a.dtype.kind in "iub":
         if decimals > 0:
             return _core.positive(a, out=out) if a.dtype.kind != "b" else _core.astype(a, numpy.float16)
@@ -317,7 +328,7 @@ def diff(a: ArrayLike, n: int = 1, axis: int = -1, prepend: ArrayLike = None, ap
         raise ValueError("diff: the argument has no dimensions; it must have at least 1")
     axis = normal_axis(axis, x.ndim, "diff")
     one = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
-    parts = [as_array(part, x.device) for part in (prepend, x, append) if part is not None]
+    parts = as_arrays(part for part in (prepend, x, append) if part is not None)
     if n and len(parts) > 1:
         x = concatenate([part if part.ndim else broadcast_to(part, one) for part in parts], axis)
     before = (slice(None),) * axis

@@ -257,7 +257,7 @@ def tile(A: ArrayLike, reps: Any) -> ndarray:
         return _core.reshape(_core.astype(a, a.dtype), dims)
     paired = [n for pair in zip((1,) * ndim, dims, strict=True) for n in pair]
     spread = [n for pair in zip(times, dims, strict=True) for n in pair]
-    repeated = _core.broadcast_to(_core.reshape(a, tuple(paired)), tuple(spread))
+    repeated = _core.copy(_core.broadcast_to(_core.reshape(a, tuple(paired)), tuple(spread)))
     return _core.reshape(repeated, tuple(n * d for n, d in zip(times, dims, strict=True)))
 
 
@@ -289,7 +289,7 @@ def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> ndarray:
     if counts.size == 1:
         n = int(counts[0])
         dims = (*a.shape[: axis + 1], n, *a.shape[axis + 1 :])
-        spread = broadcast_to(_core.expand_dims(a, [axis + 1]), dims)
+        spread = _core.copy(broadcast_to(_core.expand_dims(a, [axis + 1]), dims))
         made = _core.reshape(spread, (*a.shape[:axis], length * n, *a.shape[axis + 1 :]))
         return _core.astype(a, a.dtype) if n == 1 else made
     if counts.size != length:

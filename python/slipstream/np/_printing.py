@@ -37,7 +37,7 @@ def show_str(x: ndarray, values: numpy.ndarray[Any, Any]) -> str:
 
 def show_format(x: ndarray, values: numpy.ndarray[Any, Any], spec: str) -> str:
     if values.ndim == 0:
-        return format(values.item() if spec else values[()], spec)
+        return format(values.item(), spec)
     if spec:
         raise TypeError(f"format: an array of {values.size} elements takes no format {spec!r}")
     return str(values)

@@ -45,6 +45,33 @@ COMPOSED = ("logsumexp", "mean", "std", "var")  # not rows, but made of rows in 
 
 ROWS = {row["name"]: row for row in _core.rows()}
 
+
+def _example(name: str) -> str:
+    """A call with arguments from the row's sample domain."""
+    row = ROWS.get(name)
+    if row is None or row["is_reduction"]:
+        return f"np.{name}(np.array([[1, 2], [3, 4]]), axis=1)"
+    low, high = row["low"], row["high"]
+    values = [round(low + (high - low) * part, 2) for part in (0.25, 0.75, 0.5, 1.0, 0.75, 0.25)]
+    pairs = [values[2 * i : 2 * i + 2] for i in range(row["arity"])]
+    if row["types"] in ("BITS", "SHIFT"):
+        arguments = [f"np.array({[int(v) for v in pair]}, dtype='int32')" for pair in pairs]
+    else:
+        arguments = [f"np.array({pair})" for pair in pairs]
+    if name == "where":
+        arguments[0] = "np.array([True, False])"
+    return f"{'npx' if name in ONLY_NPX else 'np'}.{name}({', '.join(arguments)})"
+
+
+def docstring(name: str, doc: str) -> str:
+    """The documentation of a function of the table: its line, and an example that is run when the text is asked for."""
+    from .. import np, npx
+
+    call = _example(name)
+    shown = repr(eval(call, {"np": np, "npx": npx})).replace("\n", "\n    ")
+    return f"{doc}\n\n    >>> {call}\n    {shown}\n"
+
+
 if not TYPE_CHECKING:
     __all__ = [name for name in ROWS if name not in ONLY_NPX + WRAPPED] + [*ALIASES, *COMPOSED]
     globals().update({name: getattr(_core, ALIASES.get(name, name)) for name in __all__})

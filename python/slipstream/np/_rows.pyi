@@ -1,5 +1,4 @@
 # Made by tools/make_stubs.py from the compiled module. Do not edit.
-# ruff: noqa: F401, N801, N802
 
 from typing import Any
 
@@ -10,8 +9,8 @@ COMPOSED: tuple[str, ...]
 ONLY_NPX: tuple[str, ...]
 ROWS: dict[str, dict[str, Any]]
 WRAPPED: tuple[str, ...]
-__all__: list[str]
 
+def docstring(name: str, doc: str) -> str: ...
 def abs(
     x: Any,
     /,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import threading
@@ -34,9 +35,18 @@ def timed(program: Callable[[], T]) -> tuple[float, T]:
     return time.perf_counter() - start, result
 
 
-def best(repeats: int, program: Callable[[], Any]) -> float:
+def turns(repeats: int, seconds: float) -> Iterator[int]:
+    """Counts repeats, but ends early once so much time has gone by: a slow or busy machine repeats less."""
+    end = time.perf_counter() + seconds
+    for turn in range(repeats):
+        if turn and time.perf_counter() > end:
+            return
+        yield turn
+
+
+def best(repeats: int, program: Callable[[], Any], seconds: float = 1.0) -> float:
     """Seconds of the quickest of several runs: what the machine can do when nothing disturbs it."""
-    return min(timed(program)[0] for _ in range(repeats))
+    return min(timed(program)[0] for _ in turns(repeats, seconds))
 
 
 def close(ours: Any, expected: Any, tolerance: float = 1e-4) -> bool:
@@ -48,7 +58,7 @@ def close(ours: Any, expected: Any, tolerance: float = 1e-4) -> bool:
 
 @contextmanager
 def workers_held() -> Iterator[Callable[[], None]]:
-    """Keeps every worker busy doing nothing, so that calls are recorded and not run, until the given function is called."""
+    """Keeps every worker busy with nothing, so that calls are recorded but not run; gives what releases them."""
     gate = threading.Event()
     arrived = threading.Semaphore(0)
 
@@ -89,6 +99,15 @@ def resident_bytes() -> int:
     except (OSError, ValueError, IndexError):
         return 0
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def give_back_memory() -> None:
+    """Returns what is cached, by the engine and by the C library, so that the process is as small as its arrays."""
+    npx.waitall()
+    engine.empty_cache()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc alone has it
+    if trim is not None:
+        trim(0)
 
 
 @dataclass

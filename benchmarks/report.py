@@ -1,0 +1,210 @@
+"""Results for people: tables in the terminal, the README's table, and the machine they come from."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from .peers import PEERS, THREADS
+from .results import ASYNC_OVER_SYNC, ON_SYNC, WITHOUT_SKIPPING, Row, Verdict, key, title, verdicts
+from .workload import COMPILED, OURS
+
+BEGIN, END = "<!-- speed table: `make bench` and `--update-readme` write it -->", "<!-- end of the speed table -->"
+COLOURS = {"met": "green", "missed": "red", "met by skipping": "yellow"}
+
+
+def duration(seconds: float | None) -> str:
+    """Three digits and a unit."""
+    if seconds is None:
+        return "–"
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{three(seconds / size)} {unit}"
+    return f"{three(seconds / 1e-9)} ns"
+
+
+def three(value: float) -> str:
+    return f"{value:.0f}" if value >= 99.5 else f"{value:.1f}" if value >= 9.95 else f"{value:.2f}"
+
+
+def quotient(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}" if value < 0.1 else three(value)
+
+
+def both(verdict: Verdict) -> str:
+    """The ratio, and in brackets that with skipping off."""
+    beside = "" if verdict.without_skipping is None else f" ({quotient(verdict.without_skipping)})"
+    return quotient(verdict.ratio) + beside
+
+
+# ---- the machine
+
+
+def machine() -> dict[str, Any]:
+    """Where the figures come from."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {
+        "processor": processor(),
+        "cores": len(os.sched_getaffinity(0)),
+        "memory": f"{memory / 2**30:.0f} GiB",
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "load before": os.getloadavg()[0],
+    }
+
+
+def processor() -> str:
+    """Its name, and which vectors it has: names of virtual machines say little."""
+    info = Path("/proc/cpuinfo")
+    fields = {}
+    for line in info.read_text().splitlines() if info.exists() else []:
+        name, _, value = line.partition(":")
+        fields.setdefault(name.strip(), value.strip())
+    flags = fields.get("flags", "").split()
+    vectors = next((name for flag, name in (("avx512f", "AVX-512"), ("avx2", "AVX2")) if flag in flags), "")
+    return " with ".join(filter(None, [fields.get("model name") or platform.machine(), vectors]))
+
+
+def sentence(machine: Mapping[str, Any], versions: Mapping[str, str]) -> str:
+    libraries = ", ".join(f"{PEERS[name].title} {version}" for name, version in versions.items())
+    return (
+        f"{machine['processor']}, {machine['cores']} cores, {machine['memory']}, {machine['system']}, "
+        f"Python {machine['python']}; {THREADS} threads each; {libraries}."
+    )
+
+
+def noise(machine: Mapping[str, Any], rows: Sequence[Row] = ()) -> str:
+    """A warning where other programs wanted the cores, or the workloads were made tiny."""
+    load = machine["load before"]
+    busy = f"Other programs were running (load {load:.1f}): take the figures with care." if load > 0.5 else ""
+    tiny = "Tiny sizes, one turn each: the figures mean nothing." if any(row.quick for row in rows) else ""
+    return " ".join(filter(None, [busy, tiny]))
+
+
+# ---- tables
+
+
+def goal_table(rows: Sequence[Row]) -> Table:
+    """A line for each goal."""
+    table = Table(title="Goals", box=box.SIMPLE_HEAD, title_justify="left")
+    table.add_column("workload", no_wrap=True)
+    for name in ("Slipstream", "no skipping", "the peer", "", "ratio", "goal", "verdict", "async / sync"):
+        table.add_column(name, justify="left" if name in ("", "goal", "verdict") else "right", no_wrap=True)
+    for row in rows:
+        *goals, own = verdicts(row)
+        for number, verdict in enumerate(goals):
+            colour = COLOURS.get(verdict.text, "dim")
+            first = number == 0
+            table.add_row(
+                row.workload.name if first else "",
+                duration(row.seconds(OURS)) if first else "",
+                duration(row.seconds(WITHOUT_SKIPPING)) if first and row.workload.skips else "",
+                duration(row.seconds(verdict.peer) if verdict.peer else None),
+                title(verdict.peer) if verdict.peer else "",
+                both(verdict),
+                verdict.limit.text,
+                f"[{colour}]{verdict.text}[/]",
+                f"[{COLOURS.get(own.text, 'dim')}]{quotient(own.ratio)}[/]" if first else "",
+            )
+    return table
+
+
+def time_table(rows: Sequence[Row], peers: Sequence[str]) -> Table:
+    """Everybody's best times; eager / compiled where both were run."""
+    table = Table(title="Times (eager / compiled)", box=box.SIMPLE_HEAD, title_justify="left")
+    table.add_column("workload", no_wrap=True)
+    for name in ("Slipstream", "sync engine", *(PEERS[name].title for name in peers)):
+        table.add_column(name, justify="right")
+    for row in rows:
+        cells = [duration(row.seconds(OURS)), duration(row.seconds(ON_SYNC))]
+        for name in peers:
+            compiled = row.seconds(key(name, COMPILED))
+            cells.append(duration(row.seconds(name)) + (f" / {duration(compiled)}" if compiled else ""))
+        table.add_row(row.workload.name, *cells)
+    return table
+
+
+def failures(rows: Sequence[Row]) -> list[str]:
+    """Why there are dashes, each reason once."""
+    where: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        for contender, reason in row.reasons.items():
+            where.setdefault((contender, reason), []).append(row.workload.name)
+    found = []
+    for (contender, reason), names in where.items():
+        which = "all" if len(names) == len(rows) > 1 else ", ".join(names)
+        found.append(f"{title(contender)} ({which}): {reason}")
+    return found
+
+
+def summary(rows: Sequence[Row]) -> str:
+    judged = [v.text for row in rows for v in verdicts(row)[:-1]]
+    counts = ", ".join(f"{judged.count(text)} {text}" for text in dict.fromkeys([*COLOURS, *judged]))
+    slow = [row.workload.name for row in rows if (row.async_over_sync or 0) > ASYNC_OVER_SYNC]
+    engines = f"slower than the synchronous engine by over 5%: {', '.join(slow)}" if slow else "none slower than sync"
+    return f"Goals: {counts}. Asynchronous engine: {engines}."
+
+
+def split(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """Rows with goals, and rows of growing size."""
+    growing = [row for row in rows if row.workload.family == "growth"]
+    return [row for row in rows if row not in growing], growing
+
+
+def show(saved: Mapping[str, Any], rows: Sequence[Row], peers: Sequence[str], console: Console) -> None:
+    judged, growing = split(rows)
+    if judged:
+        console.print(goal_table(judged))
+        console.print(time_table(judged, peers))
+    if growing:
+        beside = [name for name in peers if name in growing[0].workload.only]
+        console.print(time_table(growing, beside))
+    for line in failures(rows):
+        console.print(f"– {line}", markup=False, highlight=False)
+    console.print(sentence(saved["machine"], saved["versions"]), markup=False, highlight=False)
+    for line in filter(None, [noise(saved["machine"], rows), summary(judged) if judged else ""]):
+        console.print(line, markup=False, highlight=False)
+
+
+# ---- the README
+
+
+def markdown(saved: Mapping[str, Any], rows: Sequence[Row]) -> str:
+    """The README's table, between its marks."""
+    lines = [
+        BEGIN,
+        "",
+        "| workload | Slipstream | best of the goal's peers | ratio | goal |",
+        "| --- | ---: | ---: | ---: | --- |",
+    ]
+    for row in split(rows)[0]:
+        for verdict in verdicts(row)[:-1]:
+            peer = f"{title(verdict.peer)} {duration(row.seconds(verdict.peer))}" if verdict.peer else "–"
+            what = f"**{row.workload.name}**: {row.workload.what}"
+            ratio = both(verdict) + ("" if verdict.text != "missed" else " ✗")
+            lines.append(f"| {what} | {duration(row.seconds(OURS))} | {peer} | {ratio} | {verdict.limit.text} |")
+    note = "Ratios are to the best of the peers a goal names; in brackets, with the skipping of unread work off."
+    lines += [
+        "",
+        note,
+        " ".join(filter(None, [sentence(saved["machine"], saved["versions"]), noise(saved["machine"], rows)])),
+    ]
+    return "\n".join([*lines, "", END])
+
+
+def update_readme(readme: Path, table: str) -> None:
+    """Puts the table in the place of the last one, or at the end in a section of its own."""
+    text = readme.read_text()
+    if BEGIN in text and END in text:
+        before, _, rest = text.partition(BEGIN)
+        after = rest.partition(END)[2]
+        readme.write_text(before + table + after)
+    else:
+        readme.write_text(f"{text.rstrip()}\n\n## Speed\n\n{table}\n")

@@ -1,0 +1,186 @@
+"""The benchmarks: goals are judged rightly, whatever fails is a dash with its reason, and a small run of all works."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks import __main__ as command  # noqa: E402
+from benchmarks import picture, report, results, runner, worker  # noqa: E402
+from benchmarks.peers import PEERS, NumPy  # noqa: E402
+from benchmarks.workload import COMPILED, EAGER, Limit, Workload, find  # noqa: E402
+
+
+def row(seconds, goals, **settings):
+    """A row with these times."""
+    made = results.Row(Workload("w", "a workload", lambda p: None, {}, {}, goals=goals, **settings))
+    for name, value in seconds.items():
+        made.timings[name] = results.Timing(value, value, 1, value)
+    return made
+
+
+SAVED = {
+    "when": "today",
+    "machine": {"processor": "P", "cores": 2, "memory": "1 GiB", "system": "S", "python": "3", "load before": 0.0},
+    "versions": {"slipstream": "1", "numpy": "2"},
+    "peers": ["numpy"],
+}
+
+
+# ---- verdicts
+
+
+@pytest.mark.parametrize(
+    ("limit", "peer", "ratio", "verdict"),
+    [
+        (Limit(0.5, ("numpy",)), "numpy", 1 / 4, "met"),
+        (Limit(0.2, ("numpy",)), "numpy", 1 / 4, "missed"),
+        (Limit(0.5, (EAGER,)), "torch", 1 / 2, "met"),
+        (Limit(1.0, (COMPILED,)), "jax, compiled", 2.0, "missed"),
+        (Limit(1.0, ("mlx",)), None, None, "no peer"),
+    ],
+)
+def test_ratio_is_to_the_best_peer_the_goal_names(limit, peer, ratio, verdict):
+    times = {"slipstream": 1.0, "numpy": 4.0, "torch": 2.0, "torch, compiled": 3.0, "jax, compiled": 0.5}
+    found = results.verdicts(row(times, [limit]))[0]
+    assert (found.peer, found.ratio, found.text) == (peer, ratio, verdict)
+
+
+def test_a_goal_met_only_by_leaving_work_out_says_so():
+    times = {"slipstream": 0.1, "slipstream, no skipping": 3.0, "numpy": 2.0}
+    found = results.verdicts(row(times, [Limit(1.0, ("numpy",))], skips=True))[0]
+    assert found.text == "met by skipping" and found.missed
+    assert report.both(found) == "0.050 (1.50)"
+
+
+def test_the_engines_own_goal_comes_last():
+    times = {"slipstream": 1.2, "slipstream, sync engine": 1.0}
+    *_, own = results.verdicts(row(times, []))
+    assert own.ratio == 1.2 and own.missed
+
+
+def test_saved_rows_come_back():
+    workload = find(["mm"])[0]
+    first = results.Row(workload, timings={"numpy": results.Timing(1.0, 2.0, 3, 4.0)}, reasons={"jax": "why"})
+    again = results.from_json(json.loads(json.dumps(results.as_json(first))), workload)
+    assert again == first
+
+
+# ---- the workloads
+
+
+def test_names_and_families_select():
+    assert [w.name for w in find(["mm", "issue"])] == ["issue", "mm"]
+    assert {w.family for w in find(["growth"])} == {"growth"}
+    with pytest.raises(LookupError, match="called nothing"):
+        find(["nothing"])
+
+
+@pytest.mark.parametrize("workload", find([]), ids=lambda w: w.name)
+def test_the_small_version_runs_and_agrees_with_numpy(workload):
+    peer = PEERS["slipstream"]()
+    prepared = worker.Prepared(peer, workload, "", quick=True)
+    assert prepared.shot(0.0)["best"] > 0
+
+
+def test_a_wrong_result_is_not_timed():
+    class Wrong(NumPy):
+        def array(self, values):
+            return values + 1
+
+    with pytest.raises(ArithmeticError, match="wrong result: off by"):
+        worker.Prepared(Wrong(), find(["axpy"])[0], "", quick=True)
+
+
+# ---- processes
+
+
+def measured(workloads, peers, **pythons):
+    with runner.Runner(peers, pythons, runner.Effort(True, 1, 0.0, 0)) as session:
+        return [session.measure(w) for w in find(workloads)], session.versions()
+
+
+def test_contenders_of_a_row():
+    keys = [c.key for c in runner.contenders(find(["chain10"])[0], ["numpy", "jax"])]
+    assert keys == ["slipstream", "slipstream, sync engine", "numpy", "jax", "jax, compiled"]
+    assert "slipstream, no skipping" in [c.key for c in runner.contenders(find(["add1-queued"])[0], [])]
+    assert [c.peer for c in runner.contenders(find(["size-1e3"])[0], ["numpy", "jax"])][2:] == ["numpy"]
+
+
+def test_everybody_runs_in_turn_and_failures_are_reasons(tmp_path):
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\necho it broke >&2\nexit 3\n")
+    broken.chmod(0o755)
+    (found,), versions = measured(["add1-queued"], ["numpy", "torch", "mlx"], torch=str(broken), mlx="/no/such/python")
+    assert set(found.timings) == {"slipstream", "slipstream, sync engine", "slipstream, no skipping", "numpy"}
+    assert found.reasons == {
+        "torch": "the process ended with status 3: it broke",
+        "mlx": "not installed (`make peers`)",
+    }
+    assert set(versions) == {"slipstream", "numpy"}
+
+
+def test_a_peer_that_raises_is_a_reason():
+    (found,), _ = measured(["chain10"], ["numpy"])
+    assert found.reasons == {}
+    process = runner.Process(runner.Contender("numpy"), sys.executable)
+    with pytest.raises(RuntimeError, match="NotImplementedError: NumPy has no compiler"):
+        process.ask(do="prepare", workload="chain10", variant="compiled", quick=True)
+    assert process.ask(do="drop") == {}  # and it goes on
+    with pytest.raises(runner.LostError, match="no answer"):
+        process.ask(patience=0.0, do="drop")
+    process.end()
+
+
+# ---- reports
+
+
+def test_durations_have_three_digits():
+    given = [1.5, 0.0123, 1e-6, 2.34e-4, 7e-10, None]
+    assert [report.duration(s) for s in given] == ["1.50 s", "12.3 ms", "1.00 µs", "234 µs", "0.70 ns", "–"]
+
+
+def test_readme_table_replaces_the_last_one(tmp_path):
+    readme = tmp_path / "README.md"
+    readme.write_text("# Title\n")
+    times = {"slipstream": 1.0, "numpy": 4.0}
+    for ratio in (0.5, 0.25):
+        report.update_readme(readme, report.markdown(SAVED, [row(times, [Limit(ratio, ("numpy",))])]))
+    text = readme.read_text()
+    assert text.startswith("# Title\n\n## Speed\n\n<!--") and text.count("| **w**") == 1
+    assert "| **w**: a workload | 1.00 s | NumPy 4.00 s | 0.25 | ≤ 0.25 × NumPy |" in text
+
+
+def test_picture_is_one_well_formed_file():
+    times = {"slipstream": 1.0, "slipstream, no skipping": 2.0, "numpy": 40.0, "torch, compiled": 0.5}
+    rows = [row(times, [Limit(1.0, (EAGER,))], skips=True)]
+    for workload in find(["growth"]):
+        rows.append(results.Row(workload, timings={"numpy": results.Timing(1.0, 2.0, 3, 4.0)}))
+    page = picture.page(SAVED, rows)
+    for drawing in re.findall(r"<svg.*?</svg>", page, re.DOTALL):
+        ElementTree.fromstring(drawing)
+    assert page.count("<svg") == 4 and "http" not in page
+
+
+def test_the_command_writes_what_it_says(tmp_path, capsys):
+    assert command.main(["--quick", "--peers", "numpy", "--out", str(tmp_path), "issue", "ops-1e2"]) == 0
+    printed = capsys.readouterr().out
+    assert "issue" in printed and "ops-1e2" in printed
+    saved = json.loads((tmp_path / "bench.json").read_text())
+    assert [r["name"] for r in saved["rows"]] == ["issue", "ops-1e2"]
+    assert (tmp_path / "bench.html").read_text().startswith("<!doctype html>")
+    again = ["--from", str(tmp_path / "bench.json"), "--out", str(tmp_path), "--markdown"]
+    assert command.main(again) == 0
+    assert report.BEGIN in capsys.readouterr().out
+
+
+def test_a_wrong_name_is_an_error():
+    done = subprocess.run([sys.executable, "-m", "benchmarks", "nothing"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2 and "no workload or family is called nothing" in done.stderr
