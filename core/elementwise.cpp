@@ -43,8 +43,9 @@ namespace {
 const char* row_name(Row row) { return row_op(row).name; }
 
 [[noreturn]] void refuse(Row row, DType t) {
-  const char* hint = row == Row::subtract && t == DType::b1 ? "; use bitwise_xor or logical_xor"
-                     : row == Row::negative && t == DType::b1 ? "; use bitwise_invert or logical_not" : "";
+  const char* hint = row == Row::subtract && t == DType::b1   ? "; use bitwise_xor or logical_xor"
+                     : row == Row::negative && t == DType::b1 ? "; use bitwise_invert or logical_not"
+                                                              : "";
   fail(ErrorKind::type, row_name(row), ": arrays of type ", t, " are not supported", hint);
 }
 
@@ -119,7 +120,9 @@ bool fits(const Scalar& s, DType t) {
 
 void check_fits(const Scalar& s, DType t, const char* op) {
   if (fits(s, t)) return;
-  auto message = [&](auto value) { fail(ErrorKind::overflow, op, ": Python integer ", value, " is out of bounds for ", t); };
+  auto message = [&](auto value) {
+    fail(ErrorKind::overflow, op, ": Python integer ", value, " is out of bounds for ", t);
+  };
   s.is_unsigned ? message(s.u) : message(s.i);
 }
 
@@ -178,7 +181,8 @@ void add_input(Record& record, const Array& in, const Shape& shape, const Array*
 }
 
 void check_device(Device a, Device b, const char* op) {
-  if (!(a == b)) fail(ErrorKind::value, op, ": arrays are on different devices: ", a, " and ", b, "; copy one with to_device()");
+  if (!(a == b))
+    fail(ErrorKind::value, op, ": arrays are on different devices: ", a, " and ", b, "; copy one with to_device()");
 }
 
 Shape common_shape(Row row, std::span<const Arg> args) {
@@ -201,8 +205,10 @@ Device common_device(Row row, std::span<const Arg> args) {
   const Array* first = nullptr;
   for (const Arg& arg : args) {
     if (arg.is_scalar()) continue;
-    if (first) check_device(first->device(), arg.array.device(), row_name(row));
-    else first = &arg.array;
+    if (first)
+      check_device(first->device(), arg.array.device(), row_name(row));
+    else
+      first = &arg.array;
   }
   if (!first) fail(ErrorKind::type, row_name(row), ": one argument must be an array");
   return first->device();
@@ -210,7 +216,8 @@ Device common_device(Row row, std::span<const Arg> args) {
 
 // An integer power fails where an exponent is negative, which shows only when it runs.
 const Op& op_of(Row row, DType compute, std::span<const Arg> args) {
-  bool may_fail = row == Row::pow && is_signed_integer(compute) && !args[1].is_scalar() && is_signed_integer(args[1].array.dtype);
+  bool may_fail =
+      row == Row::pow && is_signed_integer(compute) && !args[1].is_scalar() && is_signed_integer(args[1].array.dtype);
   return may_fail ? kIntegerPower : row_op(row);
 }
 
@@ -221,10 +228,11 @@ Array record_row(Row row, DType compute, DType result, std::span<const Arg> args
     check_device(device, out->device(), row_name(row));
     check_writable(*out, row_name(row));
     if (!(broadcast(shape, out->shape, row_name(row)) == out->shape))
-      fail(ErrorKind::value, row_name(row), ": an output of shape ", out->shape, " cannot hold a result of shape ", shape);
+      fail(ErrorKind::value, row_name(row), ": an output of shape ", out->shape, " cannot hold a result of shape ",
+           shape);
     if (!same_kind(result, out->dtype))
-      fail(ErrorKind::type, row_name(row), ": a result of type ", result, " cannot be written to an array of type ", out->dtype,
-           "; convert one with astype()");
+      fail(ErrorKind::type, row_name(row), ": a result of type ", result, " cannot be written to an array of type ",
+           out->dtype, "; convert one with astype()");
     shape = out->shape;
   }
   Record record;
@@ -248,7 +256,8 @@ Array record_row(Row row, DType compute, DType result, std::span<const Arg> args
   return made;
 }
 
-// ---- comparisons of integers that no type holds together --------------------------------------------------------------
+// ---- comparisons of integers that no type holds together
+// --------------------------------------------------------------
 
 bool is_order(Row row) { return row_rule(row) == Rule::COMPARE; }
 
@@ -281,7 +290,8 @@ Array compare_signs(Row row, const Array& x, const Array& y, const ElementwiseOp
   return elementwise(Row::greater, {Arg(as_unsigned), Arg(negative)}, options);
 }
 
-// ---- the call ---------------------------------------------------------------------------------------------------------
+// ---- the call
+// ---------------------------------------------------------------------------------------------------------
 
 // Powers that are other rows, exactly or better; NumPy does the same.
 Row cheaper_power(const Arg& exponent, DType compute) {
@@ -295,7 +305,8 @@ Row cheaper_power(const Arg& exponent, DType compute) {
 DType requested_type(Row row, DType natural, DType wanted) {
   Rule rule = row_rule(row);
   if (info(rule).gives == Gives::boolean) {
-    if (wanted != DType::b1) fail(ErrorKind::type, row_name(row), ": gives booleans; dtype=", wanted, " is not possible");
+    if (wanted != DType::b1)
+      fail(ErrorKind::type, row_name(row), ": gives booleans; dtype=", wanted, " is not possible");
     return natural;
   }
   if (!computes(rule, is_half(wanted) ? DType::f32 : wanted)) refuse(row, wanted);
@@ -310,11 +321,12 @@ Array masked(Row row, std::span<const Arg> args, ElementwiseOptions options) {
   options.where = nullptr;
   options.out = nullptr;
   Array value = elementwise(row, args, options);
-  if (mask.dtype != DType::b1) fail(ErrorKind::type, row_name(row), ": where must be an array of bool, not ", mask.dtype);
+  if (mask.dtype != DType::b1)
+    fail(ErrorKind::type, row_name(row), ": where must be an array of bool, not ", mask.dtype);
   if (!out) return elementwise(Row::where, {Arg(mask), Arg(value), Arg(Scalar::of(false))});
   if (!same_kind(value.dtype, out->dtype))
-    fail(ErrorKind::type, row_name(row), ": a result of type ", value.dtype, " cannot be written to an array of type ", out->dtype,
-         "; convert one with astype()");
+    fail(ErrorKind::type, row_name(row), ": a result of type ", value.dtype, " cannot be written to an array of type ",
+         out->dtype, "; convert one with astype()");
   Arg parts[] = {Arg(mask), Arg(value), Arg(*out)};
   return record_row(Row::where, out->dtype, out->dtype, parts, out);
 }
@@ -340,7 +352,8 @@ Array elementwise(Row row, std::span<const Arg> args, const ElementwiseOptions& 
   DType compute = compute_type(row, args);
   if (options.dtype) compute = requested_type(row, compute, *options.dtype);
   if (row == Row::pow && args[1].is_scalar() && !args[0].is_scalar()) {
-    if (is_integer(compute) && args[1].scalar.kind == Kind::integer && !args[1].scalar.is_unsigned && args[1].scalar.i < 0)
+    if (is_integer(compute) && args[1].scalar.kind == Kind::integer && !args[1].scalar.is_unsigned &&
+        args[1].scalar.i < 0)
       fail(ErrorKind::value, "pow: integers to negative integer powers are not allowed; convert to a float type first");
     Row cheaper = cheaper_power(args[1], compute);
     if (cheaper != Row::pow) return record_row(cheaper, compute, compute, args.first(1), options.out);

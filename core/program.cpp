@@ -74,7 +74,8 @@ DType loop_type(Row row, DType compute) {
 // The next type on the way of a conversion; conversions that have a loop of their own take one step.
 DType next_type(DType from, DType to) {
   if (is_half(from)) return DType::f32;
-  if (is_half(to)) return from == DType::f32 || from == DType::f64 ? to : (from == DType::c128 ? DType::f64 : DType::f32);
+  if (is_half(to))
+    return from == DType::f32 || from == DType::f64 ? to : (from == DType::c128 ? DType::f64 : DType::f32);
   if (is_complex(from)) return to == DType::b1 || is_complex(to) ? to : real_of(from);
   if (is_complex(to)) return from == real_of(to) ? to : real_of(to);
   return to;
@@ -104,7 +105,8 @@ ProgramBuilder::Reg ProgramBuilder::emit(Row row, DType type, DType result, std:
   std::copy(args.begin(), args.end(), step.args);
   for (size_t i = 0; i < code_.size(); i++) {
     const Step& old = code_[i];
-    if (old.instr.row == row && old.instr.type == type && old.instr.result == result && std::equal(old.args, old.args + 3, step.args))
+    if (old.instr.row == row && old.instr.type == type && old.instr.result == result &&
+        std::equal(old.args, old.args + 3, step.args))
       return {Reg::value, static_cast<uint16_t>(i), result};
   }
   code_.push_back(step);
@@ -165,7 +167,8 @@ std::shared_ptr<const Program> ProgramBuilder::finish() {
   program->reduction = reduction_;
   program->accumulate = accumulate_;
   auto number = [&](const Reg& reg) {
-    size_t base = reg.kind == Reg::input ? 0 : (reg.kind == Reg::constant ? inputs_.size() : inputs_.size() + constants_.size());
+    size_t base =
+        reg.kind == Reg::input ? 0 : (reg.kind == Reg::constant ? inputs_.size() : inputs_.size() + constants_.size());
     return static_cast<uint16_t>(base + reg.index);
   };
   for (const Step& step : code_) {
@@ -225,7 +228,8 @@ std::shared_ptr<const Program> make_single(const Record& record) {
     builder.result(regs[0]);
     builder.reduce(row, is_half(record.compute) ? DType::f32 : record.compute);
   } else {
-    builder.result(builder.apply(row, record.compute, record.outputs[0].dtype, {regs, static_cast<size_t>(record.inputs.size())}));
+    builder.result(
+        builder.apply(row, record.compute, record.outputs[0].dtype, {regs, static_cast<size_t>(record.inputs.size())}));
   }
   return builder.finish();
 }

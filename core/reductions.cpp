@@ -111,11 +111,14 @@ Array reduce(Row row, const Array& x, const ReduceOptions& options) {
       fail(ErrorKind::value, op, ": with where, an initial value is needed, because ", op, " of nothing has no value");
     ReduceOptions rest = options;
     rest.where = nullptr;
-    return reduce(row, elementwise(Row::where, {Arg(*options.where), Arg(x), Arg(identity ? *identity : *options.initial)}), rest);
+    return reduce(row,
+                  elementwise(Row::where, {Arg(*options.where), Arg(x), Arg(identity ? *identity : *options.initial)}),
+                  rest);
   }
   if (options.dtype == DType::b1 && row_rule(row) == Rule::SUM) row = row == Row::sum ? Row::any : Row::all;
   ReduceTypes types = reduce_types(row, x.dtype, options.dtype);
-  if (options.out && !options.dtype && kind(types.result) <= kind(options.out->dtype))  // as NumPy: computed as it is stored
+  if (options.out && !options.dtype &&
+      kind(types.result) <= kind(options.out->dtype))  // as NumPy: computed as it is stored
     types = reduce_types(row, x.dtype, options.out->dtype);
   Shape kept = kept_shape(x.shape, options.axes);
   bool nothing = reduced_count(x.shape, options.axes) == 0 && count(kept) > 0;
@@ -132,9 +135,11 @@ Array reduce(Row row, const Array& x, const ReduceOptions& options) {
   }
   if (options.out) {
     if (!(x.device() == options.out->device()))
-      fail(ErrorKind::value, op, ": arrays are on different devices: ", x.device(), " and ", options.out->device(), "; copy one with to_device()");
+      fail(ErrorKind::value, op, ": arrays are on different devices: ", x.device(), " and ", options.out->device(),
+           "; copy one with to_device()");
     check_type(kind(types.result) <= kind(options.out->dtype), row, types.result, options.out->dtype);
-    record_reduction(row, types.compute, x, options.axes, with_axes(*options.out, kept, options.axes, options.keepdims, op), true);
+    record_reduction(row, types.compute, x, options.axes,
+                     with_axes(*options.out, kept, options.axes, options.keepdims, op), true);
     return *options.out;
   }
   Array result(kept, types.result, x.device());
@@ -142,7 +147,8 @@ Array reduce(Row row, const Array& x, const ReduceOptions& options) {
   return options.keepdims ? result : result.view(without_axes(result, options.axes));
 }
 
-// ---- composed ---------------------------------------------------------------------------------------------------------
+// ---- composed
+// ---------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -173,7 +179,8 @@ Arg element_count(const Array& x, const ReduceOptions& options, DType dtype, dou
   counting.where = nullptr;
   Array n = reduce(Row::sum, mask, counting);
   if (correction == 0) return Arg(n);
-  return Arg(elementwise(Row::maximum, {Arg(elementwise(Row::subtract, {Arg(n), Arg(Scalar::of(correction))})), Arg(Scalar::of(0.0))}));
+  return Arg(elementwise(
+      Row::maximum, {Arg(elementwise(Row::subtract, {Arg(n), Arg(Scalar::of(correction))})), Arg(Scalar::of(0.0))}));
 }
 
 Array keep_mean(const Array& x, const ReduceOptions& options, DType compute) {

@@ -27,8 +27,27 @@ struct RuleInfo {
 };
 
 enum class Rule : uint8_t {
-  ALL, NUMBER, LIFTED, DIVMOD, REALS, BITS, SHIFT, DIVIDE, FLOAT, REAL, STEP, DOUBLE, MAGNITUDE, TEST, SIGNBIT, COMPARE,
-  LOGICAL, SELECT, SUM, EXTREME, TRUTH
+  ALL,
+  NUMBER,
+  LIFTED,
+  DIVMOD,
+  REALS,
+  BITS,
+  SHIFT,
+  DIVIDE,
+  FLOAT,
+  REAL,
+  STEP,
+  DOUBLE,
+  MAGNITUDE,
+  TEST,
+  SIGNBIT,
+  COMPARE,
+  LOGICAL,
+  SELECT,
+  SUM,
+  EXTREME,
+  TRUTH
 };
 
 inline constexpr RuleInfo kRules[] = {
@@ -62,7 +81,8 @@ constexpr bool computes(Rule rule, DType t) {
   switch (kind(t)) {
     case Kind::boolean: return set & kBool;
     case Kind::integer: return set & kInt;
-    case Kind::real: return (set & kReal) && (!is_half(t) || (set & kHalf)) && (rule != Rule::DOUBLE || t == DType::f64);
+    case Kind::real:
+      return (set & kReal) && (!is_half(t) || (set & kHalf)) && (rule != Rule::DOUBLE || t == DType::f64);
     default: return (set & kComplex) && (rule != Rule::DOUBLE || t == DType::c128);
   }
 }

@@ -100,7 +100,8 @@ const Chosen& current() {
   if (now) return *now;
   const Isa* best = kIsas;
   while (!best->runs())
-    if (++best == std::end(kIsas)) fail(ErrorKind::runtime, "this processor runs none of the instruction sets that were built");
+    if (++best == std::end(kIsas))
+      fail(ErrorKind::runtime, "this processor runs none of the instruction sets that were built");
   const Chosen* made = choose(*best);
   if (chosen.compare_exchange_strong(now, made, std::memory_order_acq_rel)) return *made;
   delete made;

@@ -21,7 +21,7 @@ struct ReduceLoops {
 
 struct Loops {
   MapLoop map[kRowCount][kDTypeCount] = {};      // by row and type of the arguments
-  MapLoop cast[kDTypeCount][kDTypeCount] = {};   // by source and target; pairs without a loop go through another type
+  MapLoop cast[kDTypeCount][kDTypeCount] = {};  // by source and target; pairs without a loop go through another type
   ReduceLoops reduce[kRowCount][kDTypeCount] = {};
   // to[r * pitch + c] = from[r * row_step + c * column_step] (steps in bytes, row_step small), by log2 of the size.
   void (*transpose[5])(void* to, int64_t pitch, const char* from, int64_t rows, int64_t columns, int64_t row_step,
@@ -30,7 +30,8 @@ struct Loops {
 
 // The loops in use: the best that the processor can run, unless one was chosen.
 const Loops& loops();
-// "v2", "v3", "v4" (x86-64 levels) or "base"; raises if the processor cannot run it. Before the first call that computes.
+// "v2", "v3", "v4" (x86-64 levels) or "base"; raises if the processor cannot run it. Before the first call that
+// computes.
 void choose_isa(const char* name);
 const char* isa();
 

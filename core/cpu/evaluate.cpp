@@ -113,7 +113,8 @@ Space::Space(const Shape& shape, std::span<Place> inputs, std::span<Place> outpu
     for (int axis = 0; axis < ndim_; axis++) {
       if (row(static_cast<int>(inputs.size()) + 1)[axis] >= 0) continue;
       for (int k = 0; k < operands; k++) {
-        Place& p = static_cast<size_t>(k) < inputs.size() ? inputs[static_cast<size_t>(k)] : outputs[static_cast<size_t>(k) - inputs.size()];
+        Place& p = static_cast<size_t>(k) < inputs.size() ? inputs[static_cast<size_t>(k)]
+                                                          : outputs[static_cast<size_t>(k) - inputs.size()];
         p.data += (row(0)[axis] - 1) * row(k + 1)[axis];
         row(k + 1)[axis] = -row(k + 1)[axis];
       }
@@ -223,7 +224,8 @@ void Plan::find_direct() {
     for (size_t later = at + 1; later < program.code.size() && safe; later++) {
       const Instr& instr = program.code[later];
       for (int a = 0; a < instr.arity; a++)
-        if (instr.args[a] < program.inputs.size() && inputs[instr.args[a]].place.buffer == outputs[o].place.buffer) safe = false;
+        if (instr.args[a] < program.inputs.size() && inputs[instr.args[a]].place.buffer == outputs[o].place.buffer)
+          safe = false;
     }
     for (uint16_t other : program.results)  // an input that is itself a result is stored last
       if (other < program.inputs.size() && inputs[other].place.buffer == outputs[o].place.buffer) safe = false;
@@ -235,7 +237,8 @@ void Plan::lay_out(int64_t least_block) {
   size_t width = 0;
   for (uint8_t size : program.slots) width += size;
   for (const Bound& in : inputs) width += in.mode == Mode::flat ? 0 : in.size;
-  block = std::clamp<int64_t>(static_cast<int64_t>(24576 / std::max<size_t>(width, 1)) & ~int64_t{63}, least_block, 2048);
+  block =
+      std::clamp<int64_t>(static_cast<int64_t>(24576 / std::max<size_t>(width, 1)) & ~int64_t{63}, least_block, 2048);
   block = std::min(block, (space.count() + 63) & ~int64_t{63});
   auto n = static_cast<size_t>(std::max<int64_t>(block, 64));
   auto take = [&](size_t bytes) {
@@ -382,7 +385,8 @@ const void* Evaluator::load_staged(const Plan::Bound& operand, int64_t p, int64_
 void* Evaluator::store_address(const Plan::Bound& operand, int64_t p, int64_t n) const {
   if (operand.mode == Plan::Mode::flat) return operand.place.data + p * operand.size;
   int last = plan_.space.ndim() - 1;
-  if (operand.strides[last] == operand.size && index_[last] + n <= plan_.space.inner()) return const_cast<char*>(address(operand));
+  if (operand.strides[last] == operand.size && index_[last] + n <= plan_.space.inner())
+    return const_cast<char*>(address(operand));
   return nullptr;
 }
 

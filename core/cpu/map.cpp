@@ -70,7 +70,8 @@ class FlatKernel final : public Kernel {
   static void repeat(char* to, const char* value, int size, int64_t n) {
     std::memcpy(to, value, static_cast<size_t>(size));
     size_t bytes = static_cast<size_t>(n) * static_cast<size_t>(size);
-    for (size_t have = static_cast<size_t>(size); have < bytes; have *= 2) std::memcpy(to + have, to, std::min(have, bytes - have));
+    for (size_t have = static_cast<size_t>(size); have < bytes; have *= 2)
+      std::memcpy(to + have, to, std::min(have, bytes - have));
   }
 
   MapLoop loop_;
@@ -127,7 +128,8 @@ class MapKernel final : public Kernel {
   void run_band(Evaluator& evaluator, int64_t unit) {
     int64_t rows = plan_.space.dims()[plan_.space.ndim() - 2], columns = plan_.space.inner();
     int64_t segment = unit % segments_, band = unit / segments_ % bands_, outer = unit / segments_ / bands_;
-    int64_t r0 = band * tile_rows_, r1 = std::min(rows, r0 + tile_rows_), end = std::min(columns, (segment + 1) * segment_);
+    int64_t r0 = band * tile_rows_, r1 = std::min(rows, r0 + tile_rows_),
+            end = std::min(columns, (segment + 1) * segment_);
     for (int64_t c = segment * segment_; c < end; c += plan_.band_columns)
       for (int64_t r = r0; r < r1; r++)
         for (int64_t at = c, stop = std::min(end, c + plan_.band_columns); at < stop; at += plan_.block)
@@ -147,7 +149,8 @@ MapLoop flat_loop(const Record& record) {
   if (row == Row::cast) {
     const Operand& in = record.inputs[0];
     return !in.is_scalar() && in.contiguous() && out.contiguous()
-               ? loops().cast[static_cast<int>(in.dtype)][static_cast<int>(out.dtype)] : nullptr;
+               ? loops().cast[static_cast<int>(in.dtype)][static_cast<int>(out.dtype)]
+               : nullptr;
   }
   Rule rule = row_rule(row);
   if (!computes(rule, record.compute) || given(rule, record.compute) != out.dtype || !out.contiguous()) return nullptr;
@@ -196,7 +199,8 @@ class IntegerPowerKernel final : public Kernel {
       int64_t m = std::min(plan.block, n - p);
       evaluator.run(p, m);
       if (std::memchr(evaluator.result(0), 1, static_cast<size_t>(m)))
-        fail(ErrorKind::value, "pow: integers to negative integer powers are not allowed; convert to a float type first");
+        fail(ErrorKind::value,
+             "pow: integers to negative integer powers are not allowed; convert to a float type first");
     }
   }
 
@@ -204,7 +208,9 @@ class IntegerPowerKernel final : public Kernel {
   std::unique_ptr<Kernel> power_;
 };
 
-std::unique_ptr<Kernel> make_integer_power(const Record& record) { return std::make_unique<IntegerPowerKernel>(record); }
+std::unique_ptr<Kernel> make_integer_power(const Record& record) {
+  return std::make_unique<IntegerPowerKernel>(record);
+}
 
 }  // namespace
 

@@ -36,7 +36,8 @@ class Pairwise {
  private:
   void merge() {
     depth_--;
-    loops_.combine(memory_ + static_cast<size_t>(depth_ - 1) * bytes_, memory_ + static_cast<size_t>(depth_) * bytes_, width_);
+    loops_.combine(memory_ + static_cast<size_t>(depth_ - 1) * bytes_, memory_ + static_cast<size_t>(depth_) * bytes_,
+                   width_);
   }
   const ReduceLoops& loops_;
   char* memory_;
@@ -182,7 +183,8 @@ class ReduceKernel final : public Kernel {
         reduce_run(evaluator, tree, start + segment * segment_, last ? inner - segment * segment_ : segment_);
       } else {
         int64_t q1 = last ? logical_.reduced.count : (segment + 1) * segment_;
-        for (int64_t q = segment * segment_; q < q1; q++) reduce_run(evaluator, tree, start + logical_.reduced.at(q), inner);
+        for (int64_t q = segment * segment_; q < q1; q++)
+          reduce_run(evaluator, tree, start + logical_.reduced.at(q), inner);
       }
       std::memcpy(to + static_cast<size_t>(item) * size_, tree.finish(), size_);
     }
@@ -224,8 +226,10 @@ class ReduceKernel final : public Kernel {
       int64_t q = segment * segment_, q1 = segment == segments_ - 1 ? logical_.reduced.count : q + segment_;
       int64_t start = logical_.kept.at(o) + c0;
       while (q < q1) q += fold_rows(evaluator, tree, start, q, q1 - q, width);
-      char* to = segments_ > 1 ? partial_.data() + static_cast<size_t>((segment * logical_.kept.count + o) * logical_.inner + c0) * size_
-                               : results_ + static_cast<size_t>(o * logical_.inner + c0) * size_;
+      char* to =
+          segments_ > 1
+              ? partial_.data() + static_cast<size_t>((segment * logical_.kept.count + o) * logical_.inner + c0) * size_
+              : results_ + static_cast<size_t>(o * logical_.inner + c0) * size_;
       std::memcpy(to, tree.finish(), static_cast<size_t>(width) * size_);
     }
   }
@@ -234,7 +238,8 @@ class ReduceKernel final : public Kernel {
   int64_t fold_rows(Evaluator& evaluator, Pairwise& tree, int64_t start, int64_t q, int64_t left, int64_t width) {
     const Axes& reduced = logical_.reduced;
     int64_t groups = plan_.block / (kGroup * logical_.inner);
-    if (groups > 0 && reduced.extents.size() == 1 && reduced.steps[0] == logical_.inner) {  // rows that follow each other
+    if (groups > 0 && reduced.extents.size() == 1 &&
+        reduced.steps[0] == logical_.inner) {  // rows that follow each other
       int64_t rows = std::min(left, groups * kGroup);
       evaluator.run(start + q * width, rows * width);
       auto* x = static_cast<const char*>(evaluator.result(0));
@@ -253,7 +258,8 @@ class ReduceKernel final : public Kernel {
     }
     if (!even) {
       char* copies = evaluator.extra();
-      for (int64_t r = 0; r < rows; r++) std::memcpy(copies + r * width * static_cast<int64_t>(size_), at[r], static_cast<size_t>(width) * size_);
+      for (int64_t r = 0; r < rows; r++)
+        std::memcpy(copies + r * width * static_cast<int64_t>(size_), at[r], static_cast<size_t>(width) * size_);
       at[0] = copies;
       if (rows > 1) at[1] = copies + width * static_cast<int64_t>(size_);
     }
@@ -341,7 +347,8 @@ std::unique_ptr<Kernel> make_reduce(const Record& record) {
       record.op == &kReduce ? static_cast<const ReducedProgram&>(params).program : single_program(record);
   SmallVec<Place, 4> in;
   for (const Operand& operand : record.inputs) in.push_back(place(operand));
-  return std::make_unique<ReduceKernel>(std::move(program), record, std::span(in.begin(), static_cast<size_t>(in.size())), params.axes);
+  return std::make_unique<ReduceKernel>(std::move(program), record,
+                                        std::span(in.begin(), static_cast<size_t>(in.size())), params.axes);
 }
 
 void register_reduce(engine::Backend& backend) {

@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kMaxMembers = 40;   // of a group: bounds its registers
 constexpr size_t kMaxOperands = 64;
+constexpr size_t kMaxOpen = 6;       // groups that still take members: every call looks at all of them
 
 bool same_view(const View& a, const View& b) {
   return a.dtype == b.dtype && a.offset == b.offset && a.shape == b.shape && a.strides == b.strides;
@@ -113,6 +114,7 @@ class Fuser {
     // where the program says: it does not begin a group.
     if (!own && call.op->row == Row::cast && call.inputs[0].dtype == call.outputs[0].dtype) return;
     if (!own) {
+      if (groups_.size() == kMaxOpen) close(0);
       groups_.emplace_back();
       own = &groups_.back();
     }

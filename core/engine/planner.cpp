@@ -3,6 +3,7 @@
 
 #include <sstream>
 
+#include "../program.h"
 #include "fuse.h"
 #include "runtime.h"
 
@@ -50,7 +51,6 @@ bool Planner::try_plan(std::vector<Ref<Task>>& ready) {
 void Planner::plan_all(std::vector<Ref<Task>>& ready) {
   runtime_.stream.take(calls_);
   if (calls_.empty()) return;
-  if (runtime_.tracer.on() == false) notes_.clear();
   size_t step = batch_size();
   for (size_t begin = 0; begin < calls_.size(); begin += step)
     plan_batch(std::span(calls_).subspan(begin, std::min(step, calls_.size() - begin)), ready);
@@ -60,8 +60,12 @@ void Planner::plan_all(std::vector<Ref<Task>>& ready) {
 
 void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready) {
   batch_number_++;
+  notes_.clear();
+  noted_calls_ = calls.size();
   count_operands(calls);
+  size_t dropped_before = dropped_.size();
   if (settings_.skip) drop_dead(calls);
+  noted_skipped_ = dropped_.size() - dropped_before;
   if (settings_.fuse) fuse(runtime_, calls, dropped_);
   for (Record& call : calls)
     if (call.op) place(std::move(call));
@@ -157,6 +161,7 @@ void Planner::place(Record&& call) {
     use.readers.emplace_back(task);
   }
   if (runtime_.tracer.on()) trace_inputs(call, *task);
+  note(call, *task, before);
   for (const Operand& output : call.outputs) {
     StorageUse& use = use_of(*output.storage());
     use.last_writer = Ref<Task>(task);
@@ -234,10 +239,44 @@ void Planner::set(const Planning& settings) {
   batch_.store(std::max(settings.batch, 1), std::memory_order_relaxed);
 }
 
+void Planner::note(const Record& call, const Task& task, const SmallVec<Task*, 6>& before) {
+  Note& note = notes_.emplace_back();
+  note.op = call.op;
+  if (call.op == &kMap || call.op == &kReduce) note.params = call.params;
+  note.calls = call.calls;
+  note.shape = (call.outputs.empty() ? call.inputs[0] : call.outputs[0]).shape;
+  note.task = task.sequence;
+  for (const Task* earlier : before)
+    if (earlier != &task && earlier->sequence >= notes_.front().task) note.after.push_back(earlier->sequence);
+}
+
 std::string Planner::explain() {
   std::lock_guard hold(mutex);
   std::ostringstream text;
-  for (const std::string& line : notes_) text << line << '\n';
+  text << "last batch: " << noted_calls_ << " calls, " << noted_skipped_ << " skipped because nobody can read them\n";
+  uint64_t task = 0;
+  for (const Note& note : notes_) {
+    text << (note.task == task ? "        then " : "task ");
+    if (note.task != task) text << note.task << ": ";
+    task = note.task;
+    const auto* program = static_cast<const Program*>(note.op == &kMap ? note.params.get() : nullptr);
+    if (note.op == &kReduce) program = static_cast<const ReducedProgram&>(*note.params).program.get();
+    if (program) {
+      text << note.calls << " calls fused into one pass (";
+      for (const Instr& instr : program->code) text << row_op(instr.row).name << ' ';
+      if (program->reduction != Row::none) text << "-> " << row_op(program->reduction).name << ' ';
+      text << "storing " << program->results.size() << ")";
+    } else {
+      text << note.op->name;
+      if (note.op->row == Row::none) text << " (not elementwise: not fused)";
+    }
+    text << " -> " << note.shape;
+    if (note.after.empty())
+      text << ", can start at once";
+    else
+      for (size_t i = 0; i < note.after.size(); i++) text << (i ? ", " : ", after task ") << note.after[i];
+    text << '\n';
+  }
   return text.str();
 }
 

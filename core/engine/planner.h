@@ -46,6 +46,7 @@ class Planner {
   void place(Record&& call);
   Task* task_for(const Record& call, const SmallVec<Task*, 6>& before);
   StorageUse& use_of(Storage& storage);
+  void note(const Record& call, const Task& task, const SmallVec<Task*, 6>& before);
   void trace_inputs(const Record& call, Task& task);
   void forget_finished();
 
@@ -58,7 +59,17 @@ class Planner {
   std::vector<Ref<Task>> new_tasks_;   // of the batch being planned
   Task* open_group_ = nullptr;         // takes further tiny calls
   std::deque<Ref<Task>> live_;         // planned, perhaps finished
-  std::vector<std::string> notes_;     // on the last batch, for explain()
+
+  struct Note {  // on a call of the last batch, for explain()
+    const Op* op;
+    std::shared_ptr<const OpParams> params;
+    uint32_t calls;
+    Shape shape;
+    uint64_t task;
+    std::vector<uint64_t> after;  // tasks of the same batch that come before
+  };
+  std::vector<Note> notes_;
+  size_t noted_calls_ = 0, noted_skipped_ = 0;
 };
 
 }  // namespace slipstream::engine

@@ -286,8 +286,8 @@ void Pool::poll_holding(Wait& wait, const Ref<Task>& claimed) {
 bool Pool::start_task(Task& task) {
   RunningHere here(task);
   Record& call = task.steps[0];
-  int64_t start = runtime_.tracer.on() ? now_ns() : 0;
-  if (start) task.event = std::make_shared<Event>(run_event(task, 0, start));
+  if (runtime_.tracer.on()) task.event = std::make_shared<Event>(run_event(task, 0));
+  int64_t start = task.event ? now_ns() : 0;
   Prepared prepared = prepare(runtime_, call);
   bool parallel = false;
   if (prepared.kernel) {
@@ -324,12 +324,12 @@ void Pool::run_steps(Task& task) {
       conclude(runtime_, call, *at_exit);
       continue;
     }
-    int64_t start = runtime_.tracer.on() ? now_ns() : 0;
-    if (!start) {
+    if (!runtime_.tracer.on()) {
       run_whole(runtime_, call);
       continue;
     }
-    Event event = run_event(task, i, start);
+    Event event = run_event(task, i);
+    int64_t start = now_ns();
     bool failed = run_whole(runtime_, call);
     trace_run(event, start, 1, failed);
   }
@@ -415,7 +415,7 @@ Ref<Task> Pool::complete(Task& task, Wait* wait) {
 
 // ---- tracing -------------------------------------------------------------------------------------------------------
 
-Event Pool::run_event(const Task& task, size_t step, int64_t start) {
+Event Pool::run_event(const Task& task, size_t step) {
   const Record& call = task.steps[step];
   Event event{};
   event.type = Event::run;
@@ -425,12 +425,14 @@ Event Pool::run_event(const Task& task, size_t step, int64_t start) {
   event.sequence = call.sequence;
   if (step < task.after.size()) event.after = task.after[step];
   event.recorded_ns = call.recorded_ns;
-  event.ready_ns = task.ready_ns ? task.ready_ns : start;
+  event.ready_ns = task.ready_ns;
   return event;
 }
 
 void Pool::trace_run(Event event, int64_t start, int64_t chunks, bool failed) {
   event.lane = current_lane();
+  if (!event.ready_ns) event.ready_ns = start;  // recorded, or even ready, before the trace began
+  if (!event.recorded_ns) event.recorded_ns = event.ready_ns;
   event.start_ns = start;
   event.end_ns = now_ns();
   event.chunks = chunks;

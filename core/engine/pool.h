@@ -70,7 +70,7 @@ class Pool {
   Ref<Task> join(const Ref<Task>& task, Wait* wait);
   void end_parallel(Task& task);
   Ref<Task> complete(Task& task, Wait* wait);
-  Event run_event(const Task& task, size_t step, int64_t start);
+  Event run_event(const Task& task, size_t step);
   void trace_run(Event event, int64_t start, int64_t chunks, bool failed);
 
   bool may_run(const Task& task, const Wait* wait) const;

@@ -35,8 +35,10 @@ Var operator==(const Var& x, const Var& y) { return elementwise(Row::equal, {x.a
   [[maybe_unused]] Var name(const Var& x) { return elementwise(Row::name, {x.arg}); }
 #define BINARY(name, ...) \
   [[maybe_unused]] Var name(const Var& x, const Var& y) { return elementwise(Row::name, {x.arg, y.arg}); }
-#define TERNARY(name, ...) \
-  [[maybe_unused]] Var name(const Var& x, const Var& y, const Var& z) { return elementwise(Row::name, {x.arg, y.arg, z.arg}); }
+#define TERNARY(name, ...)                                              \
+  [[maybe_unused]] Var name(const Var& x, const Var& y, const Var& z) { \
+    return elementwise(Row::name, {x.arg, y.arg, z.arg});               \
+  }
 #include "../ops.def"
 
 // ---- the expressions: gradient of a row for input i

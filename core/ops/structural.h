@@ -35,7 +35,8 @@ Array select(const Array& x, int axis, int64_t index);  // drops the axis; raise
 Array diagonal(const Array& x, int64_t offset, int axis1, int axis2);
 
 // ---- join.cpp
-Array concatenate(std::span<const Array> arrays, int64_t axis, const Array* out = nullptr, std::optional<DType> dtype = {});
+Array concatenate(std::span<const Array> arrays, int64_t axis, const Array* out = nullptr,
+                  std::optional<DType> dtype = {});
 
 // ---- matmul.cpp: NumPy's matmul (batches broadcast) and dot; out= allowed
 Array matmul(const Array& a, const Array& b, const Array* out = nullptr);

@@ -562,6 +562,7 @@ def generate(seed: int, least: int = 20, most: int = 200, threads: int | None = 
     if not threads:
         main.grow(steps)
         return Program(seed, tuple(main.steps))
+    steps = min(steps, most - 2 * threads)  # each thread may end with one step more
     main.grow(max(4, steps // 8))
     if rng.random() < 0.5:
         share_counters(main)
@@ -574,7 +575,7 @@ def generate(seed: int, least: int = 20, most: int = 200, threads: int | None = 
             value.flags.writeable = False
             scope.live.append(Variable(v.name, value, v.device, v.root, shared=True))
         scope.names |= {v.name: v.value for v in scope.live + scope.counters}
-        scope.grow(steps // threads)
+        scope.grow(max(2, -(-(steps - len(main.steps)) // threads)))
         sections.append(tuple(scope.steps))
     return Program(seed, tuple(main.steps), tuple(sections))
 

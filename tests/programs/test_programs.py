@@ -27,7 +27,7 @@ BLOCKS, SIZE = 20, 100
 def test_programs_mean_the_same_in_every_setting(block: int) -> None:
     programs = check.check_block(seeds(block, SIZE))
     assert len(programs) == SIZE
-    assert all(20 <= len(program) <= 220 for program in programs)
+    assert all(20 <= len(program) <= 200 for program in programs)
 
 
 @pytest.mark.skipif(not ASYNC, reason="the same programs as above")

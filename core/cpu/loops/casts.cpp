@@ -11,14 +11,22 @@ namespace {
 
 template <class To, class From>
 To convert(From x) {
-  if constexpr (is_cx<From> && std::is_same_v<To, bool>) return (x.re != 0) | (x.im != 0);
-  else if constexpr (is_cx<From> && is_cx<To>) return {static_cast<decltype(To::re)>(x.re), static_cast<decltype(To::re)>(x.im)};
-  else if constexpr (is_cx<From>) return static_cast<To>(x.re);
-  else if constexpr (is_cx<To>) return {static_cast<decltype(To::re)>(x), 0};
-  else if constexpr (std::is_same_v<To, bool>) return x != 0;
-  else if constexpr (Float<From> && Integer<To> && sizeof(To) < 4) return static_cast<To>(static_cast<int32_t>(x));
-  else if constexpr (Float<From> && std::is_same_v<To, uint32_t>) return static_cast<To>(static_cast<int64_t>(x));
-  else return static_cast<To>(x);
+  if constexpr (is_cx<From> && std::is_same_v<To, bool>)
+    return (x.re != 0) | (x.im != 0);
+  else if constexpr (is_cx<From> && is_cx<To>)
+    return {static_cast<decltype(To::re)>(x.re), static_cast<decltype(To::re)>(x.im)};
+  else if constexpr (is_cx<From>)
+    return static_cast<To>(x.re);
+  else if constexpr (is_cx<To>)
+    return {static_cast<decltype(To::re)>(x), 0};
+  else if constexpr (std::is_same_v<To, bool>)
+    return x != 0;
+  else if constexpr (Float<From> && Integer<To> && sizeof(To) < 4)
+    return static_cast<To>(static_cast<int32_t>(x));
+  else if constexpr (Float<From> && std::is_same_v<To, uint32_t>)
+    return static_cast<To>(static_cast<int64_t>(x));
+  else
+    return static_cast<To>(x);
 }
 
 template <DType S, DType D>

@@ -4,18 +4,30 @@
 namespace slipstream::SLIP_ISA {
 
 template <class R>
-std::complex<R> to_std(cx<R> x) { return {x.re, x.im}; }
+std::complex<R> to_std(cx<R> x) {
+  return {x.re, x.im};
+}
 template <class R>
-cx<R> from_std(std::complex<R> x) { return {x.real(), x.imag()}; }
+cx<R> from_std(std::complex<R> x) {
+  return {x.real(), x.imag()};
+}
 
 template <class R>
-cx<R> operator+(cx<R> x, cx<R> y) { return {x.re + y.re, x.im + y.im}; }
+cx<R> operator+(cx<R> x, cx<R> y) {
+  return {x.re + y.re, x.im + y.im};
+}
 template <class R>
-cx<R> operator-(cx<R> x, cx<R> y) { return {x.re - y.re, x.im - y.im}; }
+cx<R> operator-(cx<R> x, cx<R> y) {
+  return {x.re - y.re, x.im - y.im};
+}
 template <class R>
-cx<R> operator-(cx<R> x) { return {-x.re, -x.im}; }
+cx<R> operator-(cx<R> x) {
+  return {-x.re, -x.im};
+}
 template <class R>
-cx<R> operator*(cx<R> x, cx<R> y) { return {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re}; }
+cx<R> operator*(cx<R> x, cx<R> y) {
+  return {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+}
 // Scaled by the larger part of the divisor, so that nothing overflows on the way.
 template <class R>
 cx<R> operator/(cx<R> x, cx<R> y) {
@@ -29,24 +41,40 @@ cx<R> operator/(cx<R> x, cx<R> y) {
   return {(x.re * ratio + x.im) * scale, (x.im * ratio - x.re) * scale};
 }
 template <class R>
-cx<R> reciprocal(cx<R> x) { return cx<R>{1, 0} / x; }
+cx<R> reciprocal(cx<R> x) {
+  return cx<R>{1, 0} / x;
+}
 
 // Lexicographic order; a NaN part compares false.
 template <class R>
-bool operator==(cx<R> x, cx<R> y) { return (x.re == y.re) & (x.im == y.im); }
+bool operator==(cx<R> x, cx<R> y) {
+  return (x.re == y.re) & (x.im == y.im);
+}
 template <class R>
-bool operator!=(cx<R> x, cx<R> y) { return (x.re != y.re) | (x.im != y.im); }
+bool operator!=(cx<R> x, cx<R> y) {
+  return (x.re != y.re) | (x.im != y.im);
+}
 template <class R>
-bool operator<(cx<R> x, cx<R> y) { return ((x.re < y.re) & (x.im == x.im) & (y.im == y.im)) | ((x.re == y.re) & (x.im < y.im)); }
+bool operator<(cx<R> x, cx<R> y) {
+  return ((x.re < y.re) & (x.im == x.im) & (y.im == y.im)) | ((x.re == y.re) & (x.im < y.im));
+}
 template <class R>
-bool operator<=(cx<R> x, cx<R> y) { return ((x.re < y.re) & (x.im == x.im) & (y.im == y.im)) | ((x.re == y.re) & (x.im <= y.im)); }
+bool operator<=(cx<R> x, cx<R> y) {
+  return ((x.re < y.re) & (x.im == x.im) & (y.im == y.im)) | ((x.re == y.re) & (x.im <= y.im));
+}
 template <class R>
-bool operator>(cx<R> x, cx<R> y) { return y < x; }
+bool operator>(cx<R> x, cx<R> y) {
+  return y < x;
+}
 template <class R>
-bool operator>=(cx<R> x, cx<R> y) { return y <= x; }
+bool operator>=(cx<R> x, cx<R> y) {
+  return y <= x;
+}
 
 template <class R>
-R abs(cx<R> x) { return hypot(x.re, x.im); }
+R abs(cx<R> x) {
+  return hypot(x.re, x.im);
+}
 template <class R>
 cx<R> sign_of_complex(cx<R> x) {
   R size = abs(x);
@@ -58,18 +86,23 @@ cx<R> sign_of_complex(cx<R> x) {
   return {x.re / size, x.im / size};
 }
 template <class R>
-cx<R> round(cx<R> x) { return {round(x.re), round(x.im)}; }
+cx<R> round(cx<R> x) {
+  return {round(x.re), round(x.im)};
+}
 
-#define SLIP_COMPLEX(name)  \
-  template <class R>        \
-  cx<R> name(cx<R> x) { return from_std<R>(std::name(to_std(x))); }
-SLIP_COMPLEX(exp) SLIP_COMPLEX(log) SLIP_COMPLEX(sqrt) SLIP_COMPLEX(sin) SLIP_COMPLEX(cos) SLIP_COMPLEX(tan)
-SLIP_COMPLEX(asin) SLIP_COMPLEX(acos) SLIP_COMPLEX(atan) SLIP_COMPLEX(sinh) SLIP_COMPLEX(cosh) SLIP_COMPLEX(tanh)
-SLIP_COMPLEX(asinh) SLIP_COMPLEX(acosh) SLIP_COMPLEX(atanh)
+#define SLIP_COMPLEX(name)                    \
+  template <class R>                          \
+  cx<R> name(cx<R> x) {                       \
+    return from_std<R>(std::name(to_std(x))); \
+  }
+SLIP_COMPLEX(exp)
+SLIP_COMPLEX(log) SLIP_COMPLEX(sqrt) SLIP_COMPLEX(sin) SLIP_COMPLEX(cos) SLIP_COMPLEX(tan) SLIP_COMPLEX(asin)
+    SLIP_COMPLEX(acos) SLIP_COMPLEX(atan) SLIP_COMPLEX(sinh) SLIP_COMPLEX(cosh) SLIP_COMPLEX(tanh) SLIP_COMPLEX(asinh)
+        SLIP_COMPLEX(acosh) SLIP_COMPLEX(atanh)
 #undef SLIP_COMPLEX
 
-template <class R>
-cx<R> exp2(cx<R> x) {
+            template <class R>
+            cx<R> exp2(cx<R> x) {
   constexpr R ln2 = R(0.6931471805599453);
   return exp(cx<R>{x.re * ln2, x.im * ln2});
 }

@@ -1,4 +1,5 @@
-// The functions that values in ops.def call, for every type they meet: vector math, NumPy's integer rules, complex numbers.
+// The functions that values in ops.def call, for every type they meet: vector math, NumPy's integer rules, complex
+// numbers.
 #pragma once
 
 #include <bit>
@@ -32,25 +33,27 @@ concept Float = std::is_floating_point_v<T>;
 #else
 #define SLIP_VECTOR __attribute__((const, nothrow))
 #endif
-#define SLIP_MATH1(name)                                                  \
-  extern "C" SLIP_VECTOR float vm_##name##f(float) __asm__(#name "f");    \
-  extern "C" SLIP_VECTOR double vm_##name(double) __asm__(#name);         \
-  inline float name(float x) { return vm_##name##f(x); }                  \
+#define SLIP_MATH1(name)                                               \
+  extern "C" SLIP_VECTOR float vm_##name##f(float) __asm__(#name "f"); \
+  extern "C" SLIP_VECTOR double vm_##name(double) __asm__(#name);      \
+  inline float name(float x) { return vm_##name##f(x); }               \
   inline double name(double x) { return vm_##name(x); }
 #define SLIP_MATH2(name)                                                      \
   extern "C" SLIP_VECTOR float vm_##name##f(float, float) __asm__(#name "f"); \
   extern "C" SLIP_VECTOR double vm_##name(double, double) __asm__(#name);     \
   inline float name(float x, float y) { return vm_##name##f(x, y); }          \
   inline double name(double x, double y) { return vm_##name(x, y); }
-SLIP_MATH1(acos) SLIP_MATH1(acosh) SLIP_MATH1(asin) SLIP_MATH1(asinh) SLIP_MATH1(atan) SLIP_MATH1(atanh)
-SLIP_MATH1(cbrt) SLIP_MATH1(cos) SLIP_MATH1(cosh) SLIP_MATH1(erf) SLIP_MATH1(erfc) SLIP_MATH1(exp) SLIP_MATH1(exp2)
-SLIP_MATH1(expm1) SLIP_MATH1(log) SLIP_MATH1(log10) SLIP_MATH1(log1p) SLIP_MATH1(log2) SLIP_MATH1(sin) SLIP_MATH1(sinh)
-SLIP_MATH1(tan) SLIP_MATH1(tanh)
-SLIP_MATH2(atan2) SLIP_MATH2(hypot) SLIP_MATH2(pow)
+SLIP_MATH1(acos)
+SLIP_MATH1(acosh) SLIP_MATH1(asin) SLIP_MATH1(asinh) SLIP_MATH1(atan) SLIP_MATH1(atanh) SLIP_MATH1(cbrt) SLIP_MATH1(cos)
+    SLIP_MATH1(cosh) SLIP_MATH1(erf) SLIP_MATH1(erfc) SLIP_MATH1(exp) SLIP_MATH1(exp2) SLIP_MATH1(expm1) SLIP_MATH1(log)
+        SLIP_MATH1(log10) SLIP_MATH1(log1p) SLIP_MATH1(log2) SLIP_MATH1(sin) SLIP_MATH1(sinh) SLIP_MATH1(tan)
+            SLIP_MATH1(tanh) SLIP_MATH2(atan2) SLIP_MATH2(hypot) SLIP_MATH2(pow)
 #undef SLIP_MATH1
 #undef SLIP_MATH2
 
-inline float sqrt(float x) { return __builtin_sqrtf(x); }
+                inline float sqrt(float x) {
+  return __builtin_sqrtf(x);
+}
 inline double sqrt(double x) { return __builtin_sqrt(x); }
 inline float floor(float x) { return __builtin_floorf(x); }
 inline double floor(double x) { return __builtin_floor(x); }
@@ -66,47 +69,71 @@ inline float abs(float x) { return __builtin_fabsf(x); }
 inline double abs(double x) { return __builtin_fabs(x); }
 template <Integer T>
 T abs(T x) {
-  if constexpr (std::is_signed_v<T>) return static_cast<T>(x < 0 ? -x : x);
-  else return x;
+  if constexpr (std::is_signed_v<T>)
+    return static_cast<T>(x < 0 ? -x : x);
+  else
+    return x;
 }
 template <Integer T>
-T floor(T x) { return x; }
+T floor(T x) {
+  return x;
+}
 template <Integer T>
-T ceil(T x) { return x; }
+T ceil(T x) {
+  return x;
+}
 template <Integer T>
-T trunc(T x) { return x; }
+T trunc(T x) {
+  return x;
+}
 template <Integer T>
-T round(T x) { return x; }
+T round(T x) {
+  return x;
+}
 
 // ---- tests
 template <class T>
 bool isnan(T x) {
-  if constexpr (is_cx<T>) return (x.re != x.re) | (x.im != x.im);
-  else return x != x;
+  if constexpr (is_cx<T>)
+    return (x.re != x.re) | (x.im != x.im);
+  else
+    return x != x;
 }
 template <class T>
 bool isinf(T x) {
-  if constexpr (is_cx<T>) return isinf(x.re) | isinf(x.im);
-  else if constexpr (Float<T>) return abs(x) == std::numeric_limits<T>::infinity();
-  else return false;
+  if constexpr (is_cx<T>)
+    return isinf(x.re) | isinf(x.im);
+  else if constexpr (Float<T>)
+    return abs(x) == std::numeric_limits<T>::infinity();
+  else
+    return false;
 }
 template <class T>
 bool isfinite(T x) {
-  if constexpr (is_cx<T>) return isfinite(x.re) & isfinite(x.im);
-  else if constexpr (Float<T>) return abs(x) < std::numeric_limits<T>::infinity();
-  else return true;
+  if constexpr (is_cx<T>)
+    return isfinite(x.re) & isfinite(x.im);
+  else if constexpr (Float<T>)
+    return abs(x) < std::numeric_limits<T>::infinity();
+  else
+    return true;
 }
 inline bool signbit(float x) { return std::bit_cast<int32_t>(x) < 0; }
 inline bool signbit(double x) { return std::bit_cast<int64_t>(x) < 0; }
 template <Integer T>
-bool signbit(T x) { return x < 0; }
+bool signbit(T x) {
+  return x < 0;
+}
 
 // ---- order: NaN wins in maximum and minimum, loses in fmax and fmin. Two choices in a row, the first made of the
 // comparison alone: chains of them stay free of branches.
 template <class T>
-T larger(T x, T y) { return x > y ? x : y; }
+T larger(T x, T y) {
+  return x > y ? x : y;
+}
 template <class T>
-T smaller(T x, T y) { return x < y ? x : y; }
+T smaller(T x, T y) {
+  return x < y ? x : y;
+}
 template <class T>
 T maximum(T x, T y) {
   T r = larger(x, y);
@@ -129,12 +156,17 @@ T fmin(T x, T y) {
 }
 template <class T>
 T sign(T x) {
-  if constexpr (Float<T>) return x != x ? x : static_cast<T>((x > 0) - (x < 0));
-  else if constexpr (Integer<T>) return static_cast<T>((x > 0) - (x < 0));
-  else return sign_of_complex(x);
+  if constexpr (Float<T>)
+    return x != x ? x : static_cast<T>((x > 0) - (x < 0));
+  else if constexpr (Integer<T>)
+    return static_cast<T>((x > 0) - (x < 0));
+  else
+    return sign_of_complex(x);
 }
 template <class T>
-T heaviside(T x, T y) { return x != x ? x : (x < 0 ? T(0) : (x > 0 ? T(1) : y)); }
+T heaviside(T x, T y) {
+  return x != x ? x : (x < 0 ? T(0) : (x > 0 ? T(1) : y));
+}
 
 // ---- division: NumPy's, with the sign of the divisor
 template <Integer T>
@@ -181,9 +213,14 @@ T floor_divide(T x, T y) {
   return q - whole > T(0.5) ? whole + 1 : whole;
 }
 template <Integer T>
-T reciprocal(T x) { return x == 0 ? (std::is_signed_v<T> && sizeof(T) >= 4 ? std::numeric_limits<T>::min() : T(0)) : static_cast<T>(1 / x); }
+T reciprocal(T x) {
+  return x == 0 ? (std::is_signed_v<T> && sizeof(T) >= 4 ? std::numeric_limits<T>::min() : T(0))
+                : static_cast<T>(1 / x);
+}
 template <Float T>
-T reciprocal(T x) { return 1 / x; }
+T reciprocal(T x) {
+  return 1 / x;
+}
 template <Integer T>
 T pow(T x, T y) {
   if constexpr (std::is_signed_v<T>)
@@ -207,12 +244,15 @@ template <Integer T>
 T right_shift(T x, T y) {
   constexpr unsigned width = sizeof(T) * 8;
   auto n = static_cast<std::make_unsigned_t<T>>(y);
-  return static_cast<T>(x >> (n < width ? n & (width - 1) : width - 1)) & (std::is_signed_v<T> || n < width ? T(-1) : T(0));
+  return static_cast<T>(x >> (n < width ? n & (width - 1) : width - 1)) &
+         (std::is_signed_v<T> || n < width ? T(-1) : T(0));
 }
 template <Integer T>
 T bitwise_invert(T x) {
-  if constexpr (std::is_same_v<T, bool>) return !x;
-  else return static_cast<T>(~x);
+  if constexpr (std::is_same_v<T, bool>)
+    return !x;
+  else
+    return static_cast<T>(~x);
 }
 
 // ---- logarithms of sums
@@ -248,7 +288,8 @@ inline double digamma(double x) {
   }
   for (; x < 10; x += 1) r -= 1 / x;
   double f = 1 / (x * x);
-  double series = f * (1. / 12 - f * (1. / 120 - f * (1. / 252 - f * (1. / 240 - f * (1. / 132 - f * (691. / 32760))))));
+  double series =
+      f * (1. / 12 - f * (1. / 120 - f * (1. / 252 - f * (1. / 240 - f * (1. / 132 - f * (691. / 32760))))));
   return r + std::log(x) - 0.5 / x - series;
 }
 inline float digamma(float x) { return static_cast<float>(digamma(static_cast<double>(x))); }
@@ -284,18 +325,24 @@ H nextafter(H x, H y) {
 // ---- parts
 template <class T>
 auto real(T x) {
-  if constexpr (is_cx<T>) return x.re;
-  else return x;
+  if constexpr (is_cx<T>)
+    return x.re;
+  else
+    return x;
 }
 template <class T>
 auto imag(T x) {
-  if constexpr (is_cx<T>) return x.im;
-  else return T(0);
+  if constexpr (is_cx<T>)
+    return x.im;
+  else
+    return T(0);
 }
 template <class T>
 T conj(T x) {
-  if constexpr (is_cx<T>) return {x.re, -x.im};
-  else return x;
+  if constexpr (is_cx<T>)
+    return {x.re, -x.im};
+  else
+    return x;
 }
 
 }  // namespace slipstream::SLIP_ISA

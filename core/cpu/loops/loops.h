@@ -29,25 +29,25 @@ using loop_t = typename LoopType<D>::type;
 
 // ---- the values of the table as function objects
 #define UNARY(name, RULE, V, ...) \
-  struct value_##name {                   \
+  struct value_##name {           \
     template <class T>            \
     static auto of(T x) {         \
       return V;                   \
     }                             \
   };
 #define BINARY(name, RULE, V, ...) \
-  struct value_##name {                    \
+  struct value_##name {            \
     template <class T>             \
     static auto of(T x, T y) {     \
       return V;                    \
     }                              \
   };
-#define TERNARY(name, RULE, V, ...)   \
-  struct value_##name {                       \
-    template <class C, class T>       \
-    static auto of(C x, T y, T z) {   \
-      return V;                       \
-    }                                 \
+#define TERNARY(name, RULE, V, ...) \
+  struct value_##name {             \
+    template <class C, class T>     \
+    static auto of(C x, T y, T z) { \
+      return V;                     \
+    }                               \
   };
 #include "../../ops.def"
 
@@ -79,10 +79,12 @@ void whole(R* out, int64_t n, const T*... in) {
       for (int64_t i = 0; i < w; i++) copy[static_cast<size_t>(i)] = x[i < rest ? i : rest - 1];
     };
     alignas(64) R last[w];
-    std::apply([&](auto&... copy) {
-      (fill(copy, from), ...);
-      body<F, R, T...>(last, w, copy.data()...);
-    }, copies);
+    std::apply(
+        [&](auto&... copy) {
+          (fill(copy, from), ...);
+          body<F, R, T...>(last, w, copy.data()...);
+        },
+        copies);
     for (int64_t i = 0; i < rest; i++) out[main + i] = last[i];
   };
   padded(in + main...);
@@ -92,8 +94,10 @@ template <class F, Rule rule, DType D, class... T>
 void run_loop(void* out, int64_t n, const T*... in) {
   constexpr DType given_type = given(rule, D);
   using R = loop_t<given_type>;
-  if constexpr (needs_whole_vectors(rule, D)) whole<F, R, T...>(static_cast<R*>(out), n, in...);
-  else body<F, R, T...>(static_cast<R*>(out), n, in...);
+  if constexpr (needs_whole_vectors(rule, D))
+    whole<F, R, T...>(static_cast<R*>(out), n, in...);
+  else
+    body<F, R, T...>(static_cast<R*>(out), n, in...);
 }
 
 template <class F, Rule rule, DType D>
@@ -110,7 +114,8 @@ template <class F, Rule rule, DType D>
 void loop3(void* out, const void* const* in, int64_t n) {
   using T = loop_t<D>;
   using C = std::conditional_t<info(rule).condition_first, bool, T>;
-  run_loop<F, rule, D>(out, n, static_cast<const C*>(in[0]), static_cast<const T*>(in[1]), static_cast<const T*>(in[2]));
+  run_loop<F, rule, D>(out, n, static_cast<const C*>(in[0]), static_cast<const T*>(in[1]),
+                       static_cast<const T*>(in[2]));
 }
 
 // Every row of the table that computes in type D.

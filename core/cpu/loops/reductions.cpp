@@ -99,7 +99,7 @@ void fill_types(cpu::ReduceLoops* row) {
 
 void fill_reductions(Loops& loops) {
   using enum DType;
-#define REDUCE(name, RULE, identity, row, ...) \
+#define REDUCE(name, RULE, identity, row, ...)                                                        \
   fill_types<value_##row, Rule::RULE, b1, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, c64, c128>( \
       loops.reduce[static_cast<int>(Row::name)]);
 #include "../../ops.def"

@@ -78,12 +78,13 @@ def reshape(
 
 
 def ravel(a: ArrayLike, order: str = "C") -> ndarray:
-    """The elements in one dimension, a view if possible.
+    """The elements in one dimension, one after another in memory: a view if they lie so, else a copy.
 
     >>> np.ravel(np.eye(2))
     array([1., 0., 0., 1.])
     """
-    return reshape(a, (-1,), "C" if order == "K" else order)
+    made = reshape(a, (-1,), "C" if order == "K" else order)
+    return made if made.flags.c_contiguous else _core.copy(made)
 
 
 def expand_dims(a: ArrayLike, axis: Axes) -> ndarray:
