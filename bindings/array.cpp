@@ -52,7 +52,8 @@ void parse_arguments(const char* function, const char* const* names, size_t coun
     PyObject* name = PyTuple_GET_ITEM(keywords, k);
     size_t i = 0;
     while (i < count && PyUnicode_CompareWithASCIIString(name, names[i]) != 0) i++;
-    if (i == count) fail(ErrorKind::type, function, "() got an unexpected keyword argument '", PyUnicode_AsUTF8(name), "'");
+    if (i == count)
+      fail(ErrorKind::type, function, "() got an unexpected keyword argument '", PyUnicode_AsUTF8(name), "'");
     if (values[i]) fail(ErrorKind::type, function, "() got multiple values for argument '", names[i], "'");
     values[i] = args[n + k];
   }
@@ -103,7 +104,8 @@ int set_part(PyObject* self, PyObject* value, bool imaginary) {
   return guarded(-1, [&] {
     Array& a = as_array(self);
     if (!value) fail(ErrorKind::type, "real and imag cannot be deleted");
-    if (imaginary && !is_complex(a.dtype)) fail(ErrorKind::type, "imag: the array is ", a.dtype, ", which has no imaginary part");
+    if (imaginary && !is_complex(a.dtype))
+      fail(ErrorKind::type, "imag: the array is ", a.dtype, ", which has no imaginary part");
     assign(is_complex(a.dtype) ? part(a, imaginary) : a, to_value(value, a.device()));
     return 0;
   });
@@ -116,7 +118,9 @@ int set_shape(PyObject* self, PyObject* value, void*) {
     if (!value) fail(ErrorKind::type, "shape cannot be deleted");
     Shape shape = to_dims(value);
     std::optional<Array> view = reshape_view(as_array(self), shape);
-    if (!view) fail(ErrorKind::value, "shape: an array with these strides cannot take the shape ", shape, " without a copy; use reshape");
+    if (!view)
+      fail(ErrorKind::value, "shape: an array with these strides cannot take the shape ", shape,
+           " without a copy; use reshape");
     as_array(self) = std::move(*view);
     return 0;
   });
@@ -125,9 +129,7 @@ int set_shape(PyObject* self, PyObject* value, void*) {
 struct Flags {
   bool c_contiguous, f_contiguous;
 };
-nb::object flags_of(const Array& a) {
-  return nb::cast(Flags{a.contiguous(), permuted(a, a.ndim()).contiguous()});
-}
+nb::object flags_of(const Array& a) { return nb::cast(Flags{a.contiguous(), permuted(a, a.ndim()).contiguous()}); }
 
 // ---- copies
 
@@ -148,10 +150,11 @@ PyObject* astype_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyO
     const Array& a = as_array(self);
     DType to = to_dtype(given[0]);
     if (given[2] && PyUnicode_CompareWithASCIIString(given[2], "unsafe") != 0) {
-      nb::object allowed = numpy().module.attr("can_cast")(nb::handle(dtype_object(a.dtype)), nb::handle(dtype_object(to)),
-                                                           nb::handle(given[2]));
+      nb::object allowed = numpy().module.attr("can_cast")(nb::handle(dtype_object(a.dtype)),
+                                                           nb::handle(dtype_object(to)), nb::handle(given[2]));
       if (!nb::cast<bool>(allowed))
-        fail(ErrorKind::type, "astype: cannot cast ", a.dtype, " to ", to, " according to the rule '", PyUnicode_AsUTF8(given[2]), "'");
+        fail(ErrorKind::type, "astype: cannot cast ", a.dtype, " to ", to, " according to the rule '",
+             PyUnicode_AsUTF8(given[2]), "'");
     }
     Device device = given[5] ? to_device(given[5]) : a.device();
     int copying = given[4] ? PyObject_IsTrue(given[4]) : 1;
@@ -168,7 +171,8 @@ PyObject* copyto_method(PyObject* self, PyObject* other) {
     const Array& a = as_array(self);
     if (!is_ndarray(other)) return wrap(copy_to_device(a, to_device(other)));
     if (!(as_array(other).shape == a.shape))
-      fail(ErrorKind::value, "copyto: an array of shape ", a.shape, " cannot be copied to one of shape ", as_array(other).shape);
+      fail(ErrorKind::value, "copyto: an array of shape ", a.shape, " cannot be copied to one of shape ",
+           as_array(other).shape);
     assign(as_array(other), a);
     return Py_NewRef(other);
   });
@@ -185,7 +189,8 @@ PyObject* to_device_method(PyObject* self, PyObject* const* args, Py_ssize_t n, 
   return guarded([&] {
     Arguments<2> given("to_device", {"device", "stream"}, args, n, keywords);
     if (!given[0]) fail(ErrorKind::type, "to_device: device is missing");
-    if (given[1] && given[1] != Py_None) fail(ErrorKind::value, "to_device: streams are the engine's; stream must be None");
+    if (given[1] && given[1] != Py_None)
+      fail(ErrorKind::value, "to_device: streams are the engine's; stream must be None");
     return on_device(self, given[0]);
   });
 }
@@ -228,14 +233,17 @@ void add_properties(TypeParts& parts) {
   parts.property("imag", get<imaginary_part>, set_imag, "The imaginary part, a view; zeros for real arrays.");
 
   constexpr int kFast = METH_FASTCALL | METH_KEYWORDS;
-  parts.method("copy", reinterpret_cast<PyCFunction>(copy_method), kFast, "copy($self, order='C')\n--\n\nA row-major copy.");
+  parts.method("copy", reinterpret_cast<PyCFunction>(copy_method), kFast,
+               "copy($self, order='C')\n--\n\nA row-major copy.");
   parts.method("__copy__", copy_plain, METH_NOARGS, "A copy.");
   parts.method("__deepcopy__", copy_plain, METH_O, "A copy.");
   parts.method("astype", reinterpret_cast<PyCFunction>(astype_method), kFast,
                "astype($self, dtype, order='K', casting='unsafe', subok=True, copy=True, device=None)\n--\n\n"
                "The array in another type.");
-  parts.method("copyto", copyto_method, METH_O, "copyto($self, other, /)\n--\n\nCopies into an array, or onto a device.");
-  parts.method("as_in_ctx", on_device, METH_O, "as_in_ctx($self, ctx, /)\n--\n\nThe array on a device; itself if it is there.");
+  parts.method("copyto", copyto_method, METH_O,
+               "copyto($self, other, /)\n--\n\nCopies into an array, or onto a device.");
+  parts.method("as_in_ctx", on_device, METH_O,
+               "as_in_ctx($self, ctx, /)\n--\n\nThe array on a device; itself if it is there.");
   parts.method("as_in_context", on_device, METH_O, "as_in_context($self, context, /)\n--\n\nThe array on a device.");
   parts.method("to_device", reinterpret_cast<PyCFunction>(to_device_method), kFast,
                "to_device($self, device, /, stream=None)\n--\n\nThe array on a device; itself if it is there.");
@@ -255,8 +263,8 @@ void bind_ndarray(nb::module_& m) {
   add_operators(parts);
   add_indexing(parts);
   add_callbacks(parts);
-  static PyMemberDef members[] = {
-      {"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayHead, weakrefs), READONLY, nullptr}, {}};
+  static PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayHead, weakrefs), READONLY, nullptr},
+                                  {}};
   parts.methods.push_back({});
   parts.properties.push_back({});
   parts.slots.push_back({Py_tp_methods, parts.methods.data()});
@@ -275,14 +283,18 @@ void bind_ndarray(nb::module_& m) {
       .def_ro("f_contiguous", &Flags::f_contiguous)
       .def_prop_ro("contiguous", [](const Flags& f) { return f.c_contiguous; })
       .def_prop_ro("writeable", [](const Flags&) { return true; })
-      .def("__getitem__", [](nb::handle self, const std::string& key) {
-        std::string name = key == "C" ? "c_contiguous" : key == "F" ? "f_contiguous" : key == "W" ? "writeable" : key;
-        for (char& c : name) c = static_cast<char>(tolower(c));
-        return nb::getattr(self, name.c_str());
-      })
+      .def("__getitem__",
+           [](nb::handle self, const std::string& key) {
+             std::string name = key == "C"   ? "c_contiguous"
+                                : key == "F" ? "f_contiguous"
+                                : key == "W" ? "writeable"
+                                             : key;
+             for (char& c : name) c = static_cast<char>(tolower(c));
+             return nb::getattr(self, name.c_str());
+           })
       .def("__repr__", [](const Flags& f) {
-        return std::string("  C_CONTIGUOUS : ") + (f.c_contiguous ? "True" : "False") + "\n  F_CONTIGUOUS : " +
-               (f.f_contiguous ? "True" : "False") + "\n  WRITEABLE : True";
+        return std::string("  C_CONTIGUOUS : ") + (f.c_contiguous ? "True" : "False") +
+               "\n  F_CONTIGUOUS : " + (f.f_contiguous ? "True" : "False") + "\n  WRITEABLE : True";
       });
   static PyMethodDef functions[] = {{"_unpickle", unpickle, METH_VARARGS, "An array from what pickle kept."}, {}};
   checked(PyModule_AddFunctions(m.ptr(), functions));

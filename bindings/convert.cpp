@@ -12,7 +12,8 @@ namespace slipstream::python {
 namespace {
 
 NumPy* np = nullptr;
-PyObject* dtype_objects[kDTypeCount];  // bfloat16's is filled on first use: ml_dtypes is imported only by those who need it
+PyObject*
+    dtype_objects[kDTypeCount];  // bfloat16's is filled on first use: ml_dtypes is imported only by those who need it
 PyObject* scalar_types[kDTypeCount];
 bool use_numpy_defaults = false;
 

@@ -20,8 +20,7 @@ namespace slipstream::python {
 
 // The instance of ndarray: the handle lies in the object, so that a result costs one allocation.
 struct ArrayHead {
-  PyObject_HEAD
-  PyObject* weakrefs;
+  PyObject_HEAD PyObject* weakrefs;
 };
 struct ArrayObject : ArrayHead {
   Array array;

@@ -22,8 +22,9 @@ Device current_device() {
 
 Device to_device(nb::handle o) {
   if (o.is_none()) return current_device();
-  nb::object name = nb::isinstance<DeviceName>(o) ? nb::borrow(o)
-                                                  : call_python(nb::module_::import_("slipstream.device").attr("resolve"), {o});
+  nb::object name = nb::isinstance<DeviceName>(o)
+                        ? nb::borrow(o)
+                        : call_python(nb::module_::import_("slipstream.device").attr("resolve"), {o});
   const auto& d = nb::cast<const DeviceName&>(name);
   return engine::device(d.kind, d.id);
 }
@@ -44,10 +45,11 @@ void bind_device(nb::module_& m) {
       .def_ro("device_id", &DeviceName::id)
       .def("__repr__", text)
       .def("__str__", text)
-      .def("__eq__", [](const DeviceName& a, nb::handle b) -> nb::object {
-        if (!nb::isinstance<DeviceName>(b)) return nb::borrow(Py_NotImplemented);
-        return nb::bool_(a == nb::cast<const DeviceName&>(b));
-      })
+      .def("__eq__",
+           [](const DeviceName& a, nb::handle b) -> nb::object {
+             if (!nb::isinstance<DeviceName>(b)) return nb::borrow(Py_NotImplemented);
+             return nb::bool_(a == nb::cast<const DeviceName&>(b));
+           })
       .def("__hash__", [](const DeviceName& d) { return nb::hash(nb::make_tuple(d.kind, d.id)); })
       .def("__reduce__", [m = nb::handle(m)](const DeviceName& d) {
         return nb::make_tuple(m.attr("Device"), nb::make_tuple(d.kind, d.id));

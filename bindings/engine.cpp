@@ -82,7 +82,8 @@ void shut_down(double seconds) {
 std::string kind_name_of(engine::EngineKind kind) { return kind == engine::EngineKind::sync ? "sync" : "async"; }
 
 void set_kind(const std::string& kind) {
-  if (kind != "sync" && kind != "async") fail(ErrorKind::value, "engine: kind is '", kind, "', but must be 'sync' or 'async'");
+  if (kind != "sync" && kind != "async")
+    fail(ErrorKind::value, "engine: kind is '", kind, "', but must be 'sync' or 'async'");
   NoGil released;
   engine::set_engine_kind(kind == "sync" ? engine::EngineKind::sync : engine::EngineKind::async);
 }
@@ -97,7 +98,8 @@ nb::dict limits_dict() {
   return d;
 }
 
-void set_limits(std::optional<int64_t> ops, std::optional<int64_t> bytes, std::optional<int64_t> memory, std::optional<int64_t> cache) {
+void set_limits(std::optional<int64_t> ops, std::optional<int64_t> bytes, std::optional<int64_t> memory,
+                std::optional<int64_t> cache) {
   engine::Limits l = engine::limits();
   l.ops = ops.value_or(l.ops);
   l.bytes = bytes.value_or(l.bytes);
@@ -116,7 +118,8 @@ nb::dict planning_dict() {
   return d;
 }
 
-void set_planning(std::optional<int> batch, std::optional<int> bulk, std::optional<bool> fuse, std::optional<bool> skip) {
+void set_planning(std::optional<int> batch, std::optional<int> bulk, std::optional<bool> fuse,
+                  std::optional<bool> skip) {
   engine::Planning p = engine::planning();
   p.batch = batch.value_or(p.batch);
   p.bulk = bulk.value_or(p.bulk);
@@ -194,17 +197,21 @@ void bind_engine(nb::module_& m) {
   m.def("engine_kind", [] { return kind_name_of(engine::engine_kind()); });
   m.def("engine_set_kind", &set_kind, nb::arg("kind"));
   m.def("engine_workers", &engine::workers);
-  m.def("engine_set_workers", [](int n) {
-    NoGil released;
-    engine::set_workers(n);
-  }, nb::arg("n"));
+  m.def(
+      "engine_set_workers",
+      [](int n) {
+        NoGil released;
+        engine::set_workers(n);
+      },
+      nb::arg("n"));
   m.def("engine_limits", &limits_dict);
   m.def("engine_set_limits", &set_limits, nb::kw_only(), nb::arg("ops") = nb::none(), nb::arg("bytes") = nb::none(),
         nb::arg("memory") = nb::none(), nb::arg("cache") = nb::none());
   m.def("engine_planning", &planning_dict);
-  m.def("engine_set_planning", &set_planning, nb::kw_only(), nb::arg("batch") = nb::none(), nb::arg("bulk") = nb::none(),
-        nb::arg("fuse") = nb::none(), nb::arg("skip") = nb::none());
-  m.def("engine_fail_allocations", &engine::fail_allocations, nb::arg("every"), "Every n-th allocation fails; 0: none.");
+  m.def("engine_set_planning", &set_planning, nb::kw_only(), nb::arg("batch") = nb::none(),
+        nb::arg("bulk") = nb::none(), nb::arg("fuse") = nb::none(), nb::arg("skip") = nb::none());
+  m.def("engine_fail_allocations", &engine::fail_allocations, nb::arg("every"),
+        "Every n-th allocation fails; 0: none.");
 
   m.def("engine_stats", &stats_dict);
   m.def("engine_reset_peaks", &engine::reset_peaks);

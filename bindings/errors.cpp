@@ -92,7 +92,8 @@ FailurePtr failure_of_python_error(const std::string& op, SourceId source) {
   failure->source = source;
   nb::object text = nb::steal(PyObject_Str(e.ptr()));
   if (!text.is_valid()) PyErr_Clear();
-  failure->message = nb::cast<std::string>(cls.attr("__name__")) + (text.is_valid() ? ": " + nb::cast<std::string>(text) : "");
+  failure->message =
+      nb::cast<std::string>(cls.attr("__name__")) + (text.is_valid() ? ": " + nb::cast<std::string>(text) : "");
   failure->payload = raised;
 
   std::string place = where(source);
@@ -154,10 +155,14 @@ void guard_sync_point(const char* what) {
 static std::optional<std::string> set_sync_guard(std::optional<std::string> mode) {
   static const char* const names[] = {nullptr, "warn", "raise"};
   const char* before = names[static_cast<int>(sync_guard)];
-  if (!mode) sync_guard = SyncGuard::off;
-  else if (*mode == "warn") sync_guard = SyncGuard::warn;
-  else if (*mode == "raise") sync_guard = SyncGuard::raise;
-  else fail(ErrorKind::value, "sync_guard: mode is '", *mode, "', but must be 'raise', 'warn' or None");
+  if (!mode)
+    sync_guard = SyncGuard::off;
+  else if (*mode == "warn")
+    sync_guard = SyncGuard::warn;
+  else if (*mode == "raise")
+    sync_guard = SyncGuard::raise;
+  else
+    fail(ErrorKind::value, "sync_guard: mode is '", *mode, "', but must be 'raise', 'warn' or None");
   return before ? std::optional<std::string>(before) : std::nullopt;
 }
 
@@ -170,8 +175,8 @@ void bind_errors(nb::module_& m) {
   classes.type = make_class(m, "LateTypeError", classes.base, PyExc_TypeError, "An operation met a bad type.");
   classes.overflow = make_class(m, "LateOverflowError", classes.base, PyExc_OverflowError, "A value was too large.");
   sync_guard_error = make_class(m, "SyncError", classes.base, nullptr, "A value was waited for under sync_guard.");
-  classes.sync_warning = make_class(m, "SyncWarning", PyExc_UserWarning, nullptr,
-                                    "A value was waited for under sync_guard('warn').");
+  classes.sync_warning =
+      make_class(m, "SyncWarning", PyExc_UserWarning, nullptr, "A value was waited for under sync_guard('warn').");
   classes.axis = package_function("numpy.exceptions", "AxisError");
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {

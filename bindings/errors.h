@@ -65,8 +65,8 @@ inline void sync_point(const char* what) {
 
 // ---- the GIL
 
-// The interpreter is going away, on this thread. From here on other threads of Python's (only daemons are left) stop where
-// they come back from a wait; workers finish host calls.
+// The interpreter is going away, on this thread. From here on other threads of Python's (only daemons are left) stop
+// where they come back from a wait; workers finish host calls.
 void begin_exit();
 // From here on nobody but this thread asks for the GIL.
 void forbid_python();
@@ -76,8 +76,8 @@ void stop_at_exit();
 // For a thread that Python is ending (by unwinding it, up to 3.13): sleeps until the process is gone.
 [[noreturn]] void thread_ended();
 
-// Calls what may be a Python function. Where Python ends the thread meanwhile, none of our objects is unwound: they would
-// touch Python without the GIL. Everything of ours that runs Python code calls it through here.
+// Calls what may be a Python function. Where Python ends the thread meanwhile, none of our objects is unwound: they
+// would touch Python without the GIL. Everything of ours that runs Python code calls it through here.
 PyObject* call_python(PyObject* function, PyObject* const* args, size_t n);  // nullptr: a Python error
 nb::object call_python(nb::handle function, std::initializer_list<nb::handle> args);  // raises
 

@@ -126,7 +126,8 @@ PyTypeObject* make_lent_type() {
                          {Py_bf_releasebuffer, reinterpret_cast<void*>(release_lent_buffer)},
                          {Py_tp_dealloc, reinterpret_cast<void*>(dealloc_array)},
                          {0, nullptr}};
-  PyType_Spec spec{"slipstream._core.lent", sizeof(ArrayObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  PyType_Spec spec{"slipstream._core.lent", sizeof(ArrayObject), 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
   return reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
 }
 
@@ -206,8 +207,10 @@ void drop_capsule(PyObject* capsule, const char* name) {
 PyObject* dlpack_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
   return guarded([&] {
     Arguments<4> given("__dlpack__", {"stream", "max_version", "dl_device", "copy"}, args, n, keywords);
-    if (given[0] && given[0] != Py_None) fail(ErrorKind::value, "__dlpack__: arrays on the cpu have no streams; stream must be None");
-    if (given[2] && given[2] != Py_None && nb::cast<int>(nb::handle(given[2])[0]) != 1) refuse("__dlpack__: the array is on the cpu; copy it first");
+    if (given[0] && given[0] != Py_None)
+      fail(ErrorKind::value, "__dlpack__: arrays on the cpu have no streams; stream must be None");
+    if (given[2] && given[2] != Py_None && nb::cast<int>(nb::handle(given[2])[0]) != 1)
+      refuse("__dlpack__: the array is on the cpu; copy it first");
     sync_point("DLPack export");
     bool copying = given[3] == Py_True;
     Array a = copying ? copy(as_array(self)) : as_array(self);

@@ -19,7 +19,8 @@ std::atomic<bool> exiting{false};
 pthread_t exit_thread;
 
 bool ends_with_python() {  // a daemon thread: Python would end it, too
-  return exiting.load(std::memory_order_acquire) && !pthread_equal(pthread_self(), exit_thread) && !engine::inside_task();
+  return exiting.load(std::memory_order_acquire) && !pthread_equal(pthread_self(), exit_thread) &&
+         !engine::inside_task();
 }
 
 bool finalizing() {

@@ -21,8 +21,8 @@ void store_result(nb::handle value, const Operand& out, size_t number) {
     fail(ErrorKind::value, "host_call: result ", number, " has shape ", shape, ", but out_shape says ", out.shape);
   if (out.size() == 0) return;
   DType stored = out.dtype == DType::bf16 ? DType::u16 : out.dtype;
-  values = values.attr("astype")(nb::handle(dtype_object(out.dtype)), nb::arg("order") = "C", nb::arg("casting") = "same_kind",
-                                 nb::arg("copy") = false);
+  values = values.attr("astype")(nb::handle(dtype_object(out.dtype)), nb::arg("order") = "C",
+                                 nb::arg("casting") = "same_kind", nb::arg("copy") = false);
   if (stored != out.dtype) values = values.attr("view")(nb::handle(dtype_object(stored)));
   Py_buffer view;
   if (PyObject_GetBuffer(values.ptr(), &view, PyBUF_C_CONTIGUOUS) < 0) nb::raise_python_error();
@@ -67,8 +67,10 @@ bool is_shape(nb::handle o) {  // an int or a sequence of ints, rather than a se
   return !PyList_Check(o.ptr());
 }
 
-nb::object host_call_function(nb::object fn, nb::sequence arrays, nb::object out_shape, nb::object out_dtype, nb::object device) {
-  if (!PyCallable_Check(fn.ptr())) fail(ErrorKind::type, "host_call: fn is a ", Py_TYPE(fn.ptr())->tp_name, ", which cannot be called");
+nb::object host_call_function(nb::object fn, nb::sequence arrays, nb::object out_shape, nb::object out_dtype,
+                              nb::object device) {
+  if (!PyCallable_Check(fn.ptr()))
+    fail(ErrorKind::type, "host_call: fn is a ", Py_TYPE(fn.ptr())->tp_name, ", which cannot be called");
   std::vector<PyObject*> given;
   for (nb::handle a : arrays) given.push_back(a.ptr());
   Device on = device.is_none() ? device_of(given.data(), static_cast<Py_ssize_t>(given.size())) : to_device(device);
@@ -78,7 +80,8 @@ nb::object host_call_function(nb::object fn, nb::sequence arrays, nb::object out
   std::vector<Shape> shapes;
   std::vector<DType> dtypes;
   bool single = !out_shape.is_none() && is_shape(out_shape);
-  if (single) shapes.push_back(to_dims(out_shape.ptr()));
+  if (single)
+    shapes.push_back(to_dims(out_shape.ptr()));
   else if (!out_shape.is_none())
     for (nb::handle shape : out_shape) shapes.push_back(to_dims(shape.ptr()));
   bool many_types = PyList_Check(out_dtype.ptr()) || PyTuple_Check(out_dtype.ptr());
@@ -107,7 +110,8 @@ void run_done_callback(nb::handle fn, nb::handle array) {
 
 PyObject* add_done_callback(PyObject* self, PyObject* fn) {
   return guarded([&]() -> PyObject* {
-    if (!PyCallable_Check(fn)) fail(ErrorKind::type, "add_done_callback: a ", Py_TYPE(fn)->tp_name, " cannot be called");
+    if (!PyCallable_Check(fn))
+      fail(ErrorKind::type, "add_done_callback: a ", Py_TYPE(fn)->tp_name, " cannot be called");
     auto run = [fn = share(fn), array = share(self)](FailurePtr) { run_done_callback(fn.get(), array.get()); };
     when_done(as_array(self), run);
     return Py_NewRef(Py_None);
@@ -124,14 +128,15 @@ PyObject* await_slot(PyObject* self) {
 }  // namespace
 
 void add_callbacks(TypeParts& parts) {
-  parts.method("add_done_callback", add_done_callback, METH_O,
-               "add_done_callback($self, fn, /)\n--\n\nCalls fn(self) on a worker when the values are there, or failed.");
+  parts.method(
+      "add_done_callback", add_done_callback, METH_O,
+      "add_done_callback($self, fn, /)\n--\n\nCalls fn(self) on a worker when the values are there, or failed.");
   parts.slot(Py_am_await, await_slot);
 }
 
 void bind_host(nb::module_& m) {
-  m.def("host_call", &host_call_function, nb::arg("fn"), nb::arg("arrays"), nb::arg("out_shape").none(), nb::arg("out_dtype") = nb::none(),
-        nb::arg("device") = nb::none(),
+  m.def("host_call", &host_call_function, nb::arg("fn"), nb::arg("arrays"), nb::arg("out_shape").none(),
+        nb::arg("out_dtype") = nb::none(), nb::arg("device") = nb::none(),
         "fn(*arrays) on a worker, in order; fn gets read-only NumPy arrays and gives what becomes the result.");
 }
 

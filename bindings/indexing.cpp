@@ -33,17 +33,23 @@ class Selection {
       used += items[i] != Py_None && items[i] != Py_Ellipsis;
     }
     if (used > array_.ndim())
-      fail(ErrorKind::index, "too many indices for array: array is ", array_.ndim(), "-dimensional, but ", used, " were indexed");
+      fail(ErrorKind::index, "too many indices for array: array is ", array_.ndim(), "-dimensional, but ", used,
+           " were indexed");
     for (Py_ssize_t i = 0; i < n; i++) {
-      if (items[i] == Py_Ellipsis) keep(array_.ndim() - used);
-      else add(items[i]);
+      if (items[i] == Py_Ellipsis)
+        keep(array_.ndim() - used);
+      else
+        add(items[i]);
     }
     keep(array_.ndim() - axis_);
   }
   void add(PyObject* item) {
-    if (item == Py_None) push(1, 0);
-    else if (PySlice_Check(item)) slice(item);
-    else pick(PyNumber_AsSsize_t(item, PyExc_IndexError));
+    if (item == Py_None)
+      push(1, 0);
+    else if (PySlice_Check(item))
+      slice(item);
+    else
+      pick(PyNumber_AsSsize_t(item, PyExc_IndexError));
   }
   Array result() { return array_.view(std::move(view_)); }
 
@@ -124,7 +130,8 @@ Py_ssize_t length(PyObject* self) {
 PyObject* item_at(PyObject* self, Py_ssize_t index) {  // iteration over the first axis ends with IndexError
   return guarded([&] {
     const Array& a = as_array(self);
-    if (index < 0 || index >= a.shape[0]) fail(ErrorKind::index, "index ", index, " is out of bounds for axis 0 with size ", a.shape[0]);
+    if (index < 0 || index >= a.shape[0])
+      fail(ErrorKind::index, "index ", index, " is out of bounds for axis 0 with size ", a.shape[0]);
     View v{a.dtype, a.offset + index * a.strides[0], a.shape, a.strides};
     v.shape.erase(0);
     v.strides.erase(0);

@@ -14,7 +14,9 @@ struct TypeParts {
   std::vector<PyGetSetDef> properties;
 
   template <class F>
-  void slot(int id, F* function) { slots.push_back({id, reinterpret_cast<void*>(function)}); }
+  void slot(int id, F* function) {
+    slots.push_back({id, reinterpret_cast<void*>(function)});
+  }
   void method(const char* name, PyCFunction f, int flags, const char* doc) { methods.push_back({name, f, flags, doc}); }
   void property(const char* name, getter get, setter set, const char* doc) {
     properties.push_back({name, get, set, doc, nullptr});
@@ -41,12 +43,12 @@ void parse_arguments(const char* function, const char* const* names, size_t coun
 template <size_t N>
 struct Arguments {
   PyObject* values[N] = {};
-  Arguments(const char* function, const char* const (&names)[N], PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+  Arguments(const char* function, const char* const (&names)[N], PyObject* const* args, Py_ssize_t n,
+            PyObject* keywords) {
     parse_arguments(function, names, N, args, n, keywords, values);
   }
   PyObject* operator[](size_t i) const { return values[i]; }
 };
-
 
 // The values of an array as a new NumPy array: waits, for that array alone.
 nb::object read(const Array& array);

@@ -94,7 +94,8 @@ PyObject* in_place_matmul_slot(PyObject* self, PyObject* other) {
   return guarded([&] {
     Array& a = as_array(self);
     Array product = matmul(a, matrix(other, y, self));
-    if (!(product.shape == a.shape)) fail(ErrorKind::value, "matmul: the result has shape ", product.shape, ", which cannot be written to ", a.shape);
+    if (!(product.shape == a.shape))
+      fail(ErrorKind::value, "matmul: the result has shape ", product.shape, ", which cannot be written to ", a.shape);
     const Arg args[1] = {product};
     elementwise(Row::positive, args, {.out = &a});
     return Py_NewRef(self);

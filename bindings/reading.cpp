@@ -54,13 +54,17 @@ PyObject* to_python(DType dtype, const void* bytes) {
     using T = decltype(zero);
     T v;
     std::memcpy(&v, bytes, sizeof v);
-    if constexpr (std::is_same_v<T, bool>) return PyBool_FromLong(v);
+    if constexpr (std::is_same_v<T, bool>)
+      return PyBool_FromLong(v);
     else if constexpr (std::is_integral_v<T>)
       return std::is_signed_v<T> ? PyLong_FromLongLong(static_cast<long long>(v))
                                  : PyLong_FromUnsignedLongLong(static_cast<unsigned long long>(v));
-    else if constexpr (std::is_floating_point_v<T>) return PyFloat_FromDouble(v);
-    else if constexpr (std::is_same_v<T, f16_t> || std::is_same_v<T, bf16_t>) return PyFloat_FromDouble(to_float(v));
-    else return PyComplex_FromDoubles(v.real(), v.imag());
+    else if constexpr (std::is_floating_point_v<T>)
+      return PyFloat_FromDouble(v);
+    else if constexpr (std::is_same_v<T, f16_t> || std::is_same_v<T, bf16_t>)
+      return PyFloat_FromDouble(to_float(v));
+    else
+      return PyComplex_FromDoubles(v.real(), v.imag());
   });
 }
 
@@ -72,13 +76,15 @@ nb::object element(const Array& a, int64_t offset) {
 
 // The only element, for float() and the like.
 nb::object only_element(const Array& a, const char* what) {
-  if (a.size() != 1) fail(ErrorKind::type, what, ": only arrays of size 1 can be converted to Python scalars; the shape is ", a.shape);
+  if (a.size() != 1)
+    fail(ErrorKind::type, what, ": only arrays of size 1 can be converted to Python scalars; the shape is ", a.shape);
   sync_point(what);
   return element(a, a.offset);
 }
 
 int64_t checked_index(int64_t i, int64_t n, int axis) {
-  if (i < -n || i >= n) fail(ErrorKind::index, "item: index ", i, " is out of bounds for axis ", axis, " with size ", n);
+  if (i < -n || i >= n)
+    fail(ErrorKind::index, "item: index ", i, " is out of bounds for axis ", axis, " with size ", n);
   return i < 0 ? i + n : i;
 }
 
@@ -88,7 +94,8 @@ int64_t item_offset(const Array& a, const Dims& index) {
     for (int d = 0; d < a.ndim(); d++) offset += checked_index(index[d], a.shape[d], d) * a.strides[d];
     return offset;
   }
-  if (index.size() != 1) fail(ErrorKind::value, "item: ", index.size(), " indices for an array of dimension ", a.ndim());
+  if (index.size() != 1)
+    fail(ErrorKind::value, "item: ", index.size(), " indices for an array of dimension ", a.ndim());
   int64_t flat = checked_index(index[0], a.size(), 0);
   for (int d = a.ndim() - 1; d >= 0; d--) {
     offset += flat % a.shape[d] * a.strides[d];
@@ -102,11 +109,13 @@ PyObject* item_method(PyObject* self, PyObject* const* args, Py_ssize_t n) {
     const Array& a = as_array(self);
     sync_point("item()");
     if (n == 0) {
-      if (a.size() != 1) fail(ErrorKind::value, "item: can only convert an array of size 1 to a Python scalar; the shape is ", a.shape);
+      if (a.size() != 1)
+        fail(ErrorKind::value, "item: can only convert an array of size 1 to a Python scalar; the shape is ", a.shape);
       return element(a, a.offset).release().ptr();
     }
     Dims index;
-    if (n == 1 && PyTuple_Check(args[0])) index = to_dims(args[0]);
+    if (n == 1 && PyTuple_Check(args[0]))
+      index = to_dims(args[0]);
     else
       for (Py_ssize_t i = 0; i < n; i++) index.push_back(to_dims(args[i])[0]);
     return element(a, item_offset(a, index)).release().ptr();
@@ -116,14 +125,16 @@ PyObject* item_method(PyObject* self, PyObject* const* args, Py_ssize_t n) {
 PyObject* to_float_slot(PyObject* self) {
   return guarded([&] {
     nb::object v = only_element(as_array(self), "float()");
-    if (PyComplex_Check(v.ptr())) fail(ErrorKind::type, "float(): the array is ", as_array(self).dtype, "; use .real or abs()");
+    if (PyComplex_Check(v.ptr()))
+      fail(ErrorKind::type, "float(): the array is ", as_array(self).dtype, "; use .real or abs()");
     return PyNumber_Float(v.ptr());
   });
 }
 PyObject* to_int_slot(PyObject* self) {
   return guarded([&] {
     nb::object v = only_element(as_array(self), "int()");
-    if (PyComplex_Check(v.ptr())) fail(ErrorKind::type, "int(): the array is ", as_array(self).dtype, "; use .real or abs()");
+    if (PyComplex_Check(v.ptr()))
+      fail(ErrorKind::type, "int(): the array is ", as_array(self).dtype, "; use .real or abs()");
     return PyNumber_Long(v.ptr());
   });
 }
@@ -131,7 +142,8 @@ PyObject* to_index_slot(PyObject* self) {
   return guarded([&] {
     const Array& a = as_array(self);
     if (a.ndim() != 0 || !is_integer(a.dtype))
-      fail(ErrorKind::type, "only integer arrays without dimensions can be used as an index; this one is ", a.dtype, " of shape ", a.shape);
+      fail(ErrorKind::type, "only integer arrays without dimensions can be used as an index; this one is ", a.dtype,
+           " of shape ", a.shape);
     return only_element(a, "operator.index()").release().ptr();
   });
 }
@@ -172,7 +184,8 @@ PyObject* tolist_method(PyObject* self, PyObject*) {
 PyObject* array_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     Arguments<2> given("__array__", {"dtype", "copy"}, args, n, keywords);
-    if (given[1] == Py_False) fail(ErrorKind::value, "__array__: copy=False, but a NumPy array of these values is always a copy");
+    if (given[1] == Py_False)
+      fail(ErrorKind::value, "__array__: copy=False, but a NumPy array of these values is always a copy");
     sync_point("__array__()");
     nb::object values = read(as_array(self));
     if (given[0] && given[0] != Py_None) values = values.attr("astype")(nb::handle(given[0]), nb::arg("copy") = false);

@@ -16,8 +16,7 @@ struct Function;
 using Impl = PyObject* (*)(const Function& self, PyObject* const* args, Py_ssize_t n, PyObject* keywords);
 
 struct Function {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   Impl impl;
   Row row;
   int arity;
@@ -30,14 +29,17 @@ PyTypeObject* function_type = nullptr;
 Function* as_function(PyObject* o) { return reinterpret_cast<Function*>(o); }
 
 PyObject* call_function(PyObject* self, PyObject* const* args, size_t nargs, PyObject* keywords) {
-  return guarded([&] { return as_function(self)->impl(*as_function(self), args, PyVectorcall_NARGS(nargs), keywords); });
+  return guarded(
+      [&] { return as_function(self)->impl(*as_function(self), args, PyVectorcall_NARGS(nargs), keywords); });
 }
 
 PyObject* bind_function(PyObject* self, PyObject* instance, PyObject*) {
   return instance ? PyMethod_New(self, instance) : Py_NewRef(self);
 }
 
-PyObject* function_repr(PyObject* self) { return PyUnicode_FromFormat("<function slipstream.np.%s>", as_function(self)->name); }
+PyObject* function_repr(PyObject* self) {
+  return PyUnicode_FromFormat("<function slipstream.np.%s>", as_function(self)->name);
+}
 PyObject* function_reduce(PyObject* self, PyObject*) { return PyUnicode_FromString(as_function(self)->name); }
 PyObject* function_name(PyObject* self, void*) { return PyUnicode_FromString(as_function(self)->name); }
 PyObject* function_module(PyObject*, void*) { return PyUnicode_FromString("slipstream._core"); }
@@ -47,7 +49,9 @@ PyObject* function_doc(PyObject* self, void*) {  // the row's line, and an examp
     return checked(PyObject_CallFunction(docstring, "ss", as_function(self)->name, as_function(self)->doc->c_str()));
   });
 }
-PyObject* function_signature(PyObject* self, void*) { return PyUnicode_FromString(as_function(self)->signature->c_str()); }
+PyObject* function_signature(PyObject* self, void*) {
+  return PyUnicode_FromString(as_function(self)->signature->c_str());
+}
 
 void make_function_type() {
   static PyMemberDef members[] = {
@@ -72,8 +76,8 @@ void make_function_type() {
   function_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
 }
 
-void add_function(nb::module_& m, const char* name, Impl impl, std::string signature, std::string doc, Row row = Row::none,
-                  int arity = 1, const char* rule = "") {
+void add_function(nb::module_& m, const char* name, Impl impl, std::string signature, std::string doc,
+                  Row row = Row::none, int arity = 1, const char* rule = "") {
   PyObject* o = checked(function_type->tp_alloc(function_type, 0));
   auto* f = as_function(o);
   f->vectorcall = call_function;
@@ -125,11 +129,16 @@ struct ElementwiseCall {
   std::optional<DType> dtype;
 
   void keyword(const Function& f, PyObject* name, PyObject* value) {
-    if (is(name, "out")) out = out_object(f.name, value);
-    else if (is(name, "where")) where = value;
-    else if (is(name, "dtype")) dtype = to_dtype_or_none(value);
-    else if (is(name, "casting")) casting = value;
-    else if (!is(name, "order") && !is(name, "subok")) bad_keyword(f.name, name);
+    if (is(name, "out"))
+      out = out_object(f.name, value);
+    else if (is(name, "where"))
+      where = value;
+    else if (is(name, "dtype"))
+      dtype = to_dtype_or_none(value);
+    else if (is(name, "casting"))
+      casting = value;
+    else if (!is(name, "order") && !is(name, "subok"))
+      bad_keyword(f.name, name);
   }
 };
 
@@ -147,14 +156,17 @@ void collect(const Function& f, PyObject* const* args, Args* collected) {
   for (int i = 0; i < f.arity; i++) {
     given[i] = classify(args[i]);
     if (given[i] == Given::unknown)
-      fail(ErrorKind::type, f.name, ": argument ", i + 1, " is a ", Py_TYPE(args[i])->tp_name, ", of which no array can be made");
+      fail(ErrorKind::type, f.name, ": argument ", i + 1, " is a ", Py_TYPE(args[i])->tp_name,
+           ", of which no array can be made");
     only_numbers &= is_scalar(given[i]);
     if (given[i] == Given::array && !first) first = &as_array(args[i]);
   }
   Device device = first ? first->device() : current_device();
   for (int i = 0; i < f.arity; i++) {
-    if (only_numbers && i == 0) collected->emplace_back(number_array(f, args[i], given[i], device));
-    else collected->emplace_back(to_arg(args[i], given[i], device, f.row, first));
+    if (only_numbers && i == 0)
+      collected->emplace_back(number_array(f, args[i], given[i], device));
+    else
+      collected->emplace_back(to_arg(args[i], given[i], device, f.row, first));
   }
 }
 
@@ -163,7 +175,8 @@ bool apply_casting(const Function& f, std::span<const Arg> args, const Elementwi
   if (!call.casting || !call.out || is(call.casting, "same_kind")) return false;
   DType from = call.dtype ? *call.dtype : row_types(f.row, args).result;
   DType to = as_array(call.out).dtype;
-  nb::object allowed = numpy().module.attr("can_cast")(nb::handle(dtype_object(from)), nb::handle(dtype_object(to)), nb::handle(call.casting));
+  nb::object allowed = numpy().module.attr("can_cast")(nb::handle(dtype_object(from)), nb::handle(dtype_object(to)),
+                                                       nb::handle(call.casting));
   if (!nb::cast<bool>(allowed))
     fail(ErrorKind::type, f.name, ": cannot cast the result from ", from, " to ", to, " according to the rule '",
          PyUnicode_AsUTF8(call.casting), "'");
@@ -172,16 +185,20 @@ bool apply_casting(const Function& f, std::span<const Arg> args, const Elementwi
 
 PyObject* call_elementwise(const Function& f, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
   ElementwiseCall call;
-  if (n == f.arity + 1) call.out = out_object(f.name, args[f.arity]);  // by position, as NumPy allows
-  else if (n != f.arity) fail(ErrorKind::type, f.name, "() takes ", f.arity, " array arguments (", n, " given)");
+  if (n == f.arity + 1)
+    call.out = out_object(f.name, args[f.arity]);  // by position, as NumPy allows
+  else if (n != f.arity)
+    fail(ErrorKind::type, f.name, "() takes ", f.arity, " array arguments (", n, " given)");
   if (keywords)
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(keywords); k++) call.keyword(f, PyTuple_GET_ITEM(keywords, k), args[n + k]);
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(keywords); k++)
+      call.keyword(f, PyTuple_GET_ITEM(keywords, k), args[n + k]);
 
   Args given;
   collect(f, args, &given);
   std::span<const Arg> span(given.begin(), static_cast<size_t>(given.size()));
   ElementwiseOptions options{.dtype = call.dtype};
-  std::optional<Array> where = call.where == Py_True ? std::nullopt : mask(f.name, call.where, device_of(args, f.arity));
+  std::optional<Array> where =
+      call.where == Py_True ? std::nullopt : mask(f.name, call.where, device_of(args, f.arity));
   if (where) options.where = &*where;
   if (!call.out) return wrap(elementwise(f.row, span, options));
   if (apply_casting(f, span, call) && !where) {
@@ -227,15 +244,24 @@ struct ReductionCall {
 
   void keyword(const Function& f, PyObject* name, PyObject* value) {
     bool none = value == Py_None;
-    if (is(name, "axis")) axis = value;
-    else if (is(name, "dtype")) options.dtype = to_dtype_or_none(value);
-    else if (is(name, "out")) out = out_object(f.name, value);
-    else if (is(name, "keepdims")) options.keepdims = !none && nb::cast<bool>(nb::bool_(nb::handle(value)));
-    else if (is(name, "initial")) options.initial = none ? std::nullopt : std::optional(to_scalar(value));
-    else if (is(name, "where")) where = value;
-    else if ((is(name, "ddof") || is(name, "correction")) && std::string_view(f.rule) == "MOMENT") correction = to_scalar(value).as_double();
-    else if (is(name, "a") && !a) a = value;
-    else bad_keyword(f.name, name);
+    if (is(name, "axis"))
+      axis = value;
+    else if (is(name, "dtype"))
+      options.dtype = to_dtype_or_none(value);
+    else if (is(name, "out"))
+      out = out_object(f.name, value);
+    else if (is(name, "keepdims"))
+      options.keepdims = !none && nb::cast<bool>(nb::bool_(nb::handle(value)));
+    else if (is(name, "initial"))
+      options.initial = none ? std::nullopt : std::optional(to_scalar(value));
+    else if (is(name, "where"))
+      where = value;
+    else if ((is(name, "ddof") || is(name, "correction")) && std::string_view(f.rule) == "MOMENT")
+      correction = to_scalar(value).as_double();
+    else if (is(name, "a") && !a)
+      a = value;
+    else
+      bad_keyword(f.name, name);
   }
 };
 
@@ -262,7 +288,8 @@ PyObject* call_reduction(const Function& f, PyObject* const* args, Py_ssize_t n,
     call.keyword(f, name.ptr(), args[i]);
   }
   if (keywords)
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(keywords); k++) call.keyword(f, PyTuple_GET_ITEM(keywords, k), args[n + k]);
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(keywords); k++)
+      call.keyword(f, PyTuple_GET_ITEM(keywords, k), args[n + k]);
   if (!call.a) fail(ErrorKind::type, f.name, "() needs an array");
 
   Array x = to_array(call.a);
@@ -286,7 +313,8 @@ std::string reduction_signature(std::string_view rule) {
 
 std::string elementwise_signature(int arity) {
   const char* const names[] = {"x", "x1, x2", "x1, x2, x3"};
-  return std::string("(") + names[arity - 1] + ", /, out=None, *, where=True, casting='same_kind', order='K', dtype=None)";
+  return std::string("(") + names[arity - 1] +
+         ", /, out=None, *, where=True, casting='same_kind', order='K', dtype=None)";
 }
 
 nb::dict row_dict(const RowInfo& info) {
@@ -314,8 +342,7 @@ nb::list gradient(const std::string& name, nb::sequence inputs, const Array& res
   std::vector<Arg> args;
   for (nb::handle input : inputs) args.push_back(to_arg(input.ptr(), classify(input.ptr()), g.device(), row, &g));
   nb::list gradients;
-  for (Array& a : row_gradient(row, args, result, g))
-    gradients.append(a ? nb::cast(std::move(a)) : nb::none());
+  for (Array& a : row_gradient(row, args, result, g)) gradients.append(a ? nb::cast(std::move(a)) : nb::none());
   return gradients;
 }
 
@@ -330,15 +357,21 @@ void bind_rows(nb::module_& m) {
     add_function(m, info.name, impl, std::move(signature), info.doc, static_cast<Row>(i), info.arity, info.types);
   }
   add_function(m, "mean", call_reduction, reduction_signature("MEAN"), "Mean of the elements.", Row::none, 1, "MEAN");
-  add_function(m, "var", call_reduction, reduction_signature("MOMENT"), "Variance of the elements.", Row::none, 1, "MOMENT");
-  add_function(m, "std", call_reduction, reduction_signature("MOMENT"), "Standard deviation of the elements.", Row::none, 1, "MOMENT");
-  add_function(m, "logsumexp", call_reduction, reduction_signature("MEAN"), "log(sum(exp(x))) without overflow on the way.", Row::none, 1, "MEAN");
+  add_function(m, "var", call_reduction, reduction_signature("MOMENT"), "Variance of the elements.", Row::none, 1,
+               "MOMENT");
+  add_function(m, "std", call_reduction, reduction_signature("MOMENT"), "Standard deviation of the elements.",
+               Row::none, 1, "MOMENT");
+  add_function(m, "logsumexp", call_reduction, reduction_signature("MEAN"),
+               "log(sum(exp(x))) without overflow on the way.", Row::none, 1, "MEAN");
 
-  m.def("rows", [] {
-    nb::list rows;
-    for (int i = 0; i < kRowCount; i++) rows.append(row_dict(row_info(static_cast<Row>(i))));
-    return rows;
-  }, "What the table says of each row.");
+  m.def(
+      "rows",
+      [] {
+        nb::list rows;
+        for (int i = 0; i < kRowCount; i++) rows.append(row_dict(row_info(static_cast<Row>(i))));
+        return rows;
+      },
+      "What the table says of each row.");
   m.def("row_gradient", &gradient, nb::arg("name"), nb::arg("inputs"), nb::arg("result"), nb::arg("g"),
         "Gradients of a row for its inputs; None where there is none.");
 }

@@ -29,77 +29,127 @@ DType dtype_of(nb::handle o) { return to_dtype(o.ptr()); }
 Dims dims(nb::handle o) { return to_dims(o.ptr()); }
 
 void bind_creation(nb::module_& m) {
-  m.def("empty", [](nb::object shape, nb::object dtype, nb::object device) {
-    return empty(dims(shape), dtype_of(dtype), to_device(device));
-  }, nb::arg("shape"), nb::arg("dtype"), nb::arg("device") = nb::none());
-  m.def("full", [](nb::object shape, nb::object value, nb::object dtype, nb::object device) {
-    return full(dims(shape), scalar(value), dtype_of(dtype), to_device(device));
-  }, nb::arg("shape"), nb::arg("value"), nb::arg("dtype"), nb::arg("device") = nb::none());
-  m.def("arange", [](nb::object start, nb::object step, int64_t n, nb::object dtype, nb::object device) {
-    return arange(scalar(start), scalar(step), n, dtype_of(dtype), to_device(device));
-  }, nb::arg("start"), nb::arg("step"), nb::arg("n"), nb::arg("dtype"), nb::arg("device") = nb::none(),
-     "n numbers start + i * step.");
-  m.def("linspace", [](nb::object start, nb::object stop, int64_t n, bool endpoint, nb::object dtype, nb::object device) {
-    return linspace(scalar(start), scalar(stop), n, endpoint, dtype_of(dtype), to_device(device));
-  }, nb::arg("start"), nb::arg("stop"), nb::arg("n"), nb::arg("endpoint"), nb::arg("dtype"), nb::arg("device") = nb::none());
-  m.def("eye", [](int64_t rows, int64_t columns, int64_t k, nb::object dtype, nb::object device) {
-    return eye(rows, columns, k, dtype_of(dtype), to_device(device));
-  }, nb::arg("rows"), nb::arg("columns"), nb::arg("k"), nb::arg("dtype"), nb::arg("device") = nb::none());
+  m.def(
+      "empty",
+      [](nb::object shape, nb::object dtype, nb::object device) {
+        return empty(dims(shape), dtype_of(dtype), to_device(device));
+      },
+      nb::arg("shape"), nb::arg("dtype"), nb::arg("device") = nb::none());
+  m.def(
+      "full",
+      [](nb::object shape, nb::object value, nb::object dtype, nb::object device) {
+        return full(dims(shape), scalar(value), dtype_of(dtype), to_device(device));
+      },
+      nb::arg("shape"), nb::arg("value"), nb::arg("dtype"), nb::arg("device") = nb::none());
+  m.def(
+      "arange",
+      [](nb::object start, nb::object step, int64_t n, nb::object dtype, nb::object device) {
+        return arange(scalar(start), scalar(step), n, dtype_of(dtype), to_device(device));
+      },
+      nb::arg("start"), nb::arg("step"), nb::arg("n"), nb::arg("dtype"), nb::arg("device") = nb::none(),
+      "n numbers start + i * step.");
+  m.def(
+      "linspace",
+      [](nb::object start, nb::object stop, int64_t n, bool endpoint, nb::object dtype, nb::object device) {
+        return linspace(scalar(start), scalar(stop), n, endpoint, dtype_of(dtype), to_device(device));
+      },
+      nb::arg("start"), nb::arg("stop"), nb::arg("n"), nb::arg("endpoint"), nb::arg("dtype"),
+      nb::arg("device") = nb::none());
+  m.def(
+      "eye",
+      [](int64_t rows, int64_t columns, int64_t k, nb::object dtype, nb::object device) {
+        return eye(rows, columns, k, dtype_of(dtype), to_device(device));
+      },
+      nb::arg("rows"), nb::arg("columns"), nb::arg("k"), nb::arg("dtype"), nb::arg("device") = nb::none());
 }
 
 void bind_views(nb::module_& m) {
-  m.def("transpose", [](nb::object x, nb::object axes) {
-    Array a = to_array(x);
-    std::vector<int64_t> order;
-    if (axes.is_none())
-      for (int i = a.ndim() - 1; i >= 0; i--) order.push_back(i);
-    else order = to_axes(axes);
-    return transpose(a, order);
-  }, nb::arg("x"), nb::arg("axes") = nb::none());
-  m.def("reshape", [](nb::object x, nb::object shape) { return reshape(to_array(x), dims(shape)); }, nb::arg("x"), nb::arg("shape"));
-  m.def("reshape_view", [](nb::object x, nb::object shape) -> nb::object {
-    std::optional<Array> view = reshape_view(to_array(x), dims(shape));
-    return view ? nb::cast(std::move(*view)) : nb::none();
-  }, nb::arg("x"), nb::arg("shape"), "The reshaped view, or None where only a copy could do it.");
-  m.def("expand_dims", [](nb::object x, nb::object axes) { return expand_dims(to_array(x), to_axes(axes)); }, nb::arg("x"), nb::arg("axes"));
-  m.def("squeeze", [](nb::object x, nb::object axes) {
-    return squeeze(to_array(x), axes.is_none() ? std::nullopt : std::optional(to_axes(axes)));
-  }, nb::arg("x"), nb::arg("axes") = nb::none());
-  m.def("broadcast_to", [](nb::object x, nb::object shape) { return broadcast_to(to_array(x), dims(shape)); }, nb::arg("x"), nb::arg("shape"));
-  m.def("flip", [](nb::object x, nb::object axes) {
-    Array a = to_array(x);
-    std::vector<int64_t> all;
-    if (axes.is_none())
-      for (int i = 0; i < a.ndim(); i++) all.push_back(i);
-    else all = to_axes(axes);
-    return flip(a, all);
-  }, nb::arg("x"), nb::arg("axes") = nb::none());
-  m.def("slice", [](nb::object x, int axis, int64_t start, int64_t step, int64_t length) {
-    return slice(to_array(x), axis, start, step, length);
-  }, nb::arg("x"), nb::arg("axis"), nb::arg("start"), nb::arg("step"), nb::arg("length"));
-  m.def("select", [](nb::object x, int axis, int64_t index) { return select(to_array(x), axis, index); },
-        nb::arg("x"), nb::arg("axis"), nb::arg("index"));
-  m.def("diagonal", [](nb::object x, int64_t offset, int axis1, int axis2) {
-    return diagonal(to_array(x), offset, axis1, axis2);
-  }, nb::arg("x"), nb::arg("offset") = 0, nb::arg("axis1") = 0, nb::arg("axis2") = 1);
-  m.def("contiguous", [](nb::object x) { return contiguous(to_array(x)); }, nb::arg("x"), "x itself if it is row-major, else a copy.");
+  m.def(
+      "transpose",
+      [](nb::object x, nb::object axes) {
+        Array a = to_array(x);
+        std::vector<int64_t> order;
+        if (axes.is_none())
+          for (int i = a.ndim() - 1; i >= 0; i--) order.push_back(i);
+        else
+          order = to_axes(axes);
+        return transpose(a, order);
+      },
+      nb::arg("x"), nb::arg("axes") = nb::none());
+  m.def(
+      "reshape", [](nb::object x, nb::object shape) { return reshape(to_array(x), dims(shape)); }, nb::arg("x"),
+      nb::arg("shape"));
+  m.def(
+      "reshape_view",
+      [](nb::object x, nb::object shape) -> nb::object {
+        std::optional<Array> view = reshape_view(to_array(x), dims(shape));
+        return view ? nb::cast(std::move(*view)) : nb::none();
+      },
+      nb::arg("x"), nb::arg("shape"), "The reshaped view, or None where only a copy could do it.");
+  m.def(
+      "expand_dims", [](nb::object x, nb::object axes) { return expand_dims(to_array(x), to_axes(axes)); },
+      nb::arg("x"), nb::arg("axes"));
+  m.def(
+      "squeeze",
+      [](nb::object x, nb::object axes) {
+        return squeeze(to_array(x), axes.is_none() ? std::nullopt : std::optional(to_axes(axes)));
+      },
+      nb::arg("x"), nb::arg("axes") = nb::none());
+  m.def(
+      "broadcast_to", [](nb::object x, nb::object shape) { return broadcast_to(to_array(x), dims(shape)); },
+      nb::arg("x"), nb::arg("shape"));
+  m.def(
+      "flip",
+      [](nb::object x, nb::object axes) {
+        Array a = to_array(x);
+        std::vector<int64_t> all;
+        if (axes.is_none())
+          for (int i = 0; i < a.ndim(); i++) all.push_back(i);
+        else
+          all = to_axes(axes);
+        return flip(a, all);
+      },
+      nb::arg("x"), nb::arg("axes") = nb::none());
+  m.def(
+      "slice",
+      [](nb::object x, int axis, int64_t start, int64_t step, int64_t length) {
+        return slice(to_array(x), axis, start, step, length);
+      },
+      nb::arg("x"), nb::arg("axis"), nb::arg("start"), nb::arg("step"), nb::arg("length"));
+  m.def(
+      "select", [](nb::object x, int axis, int64_t index) { return select(to_array(x), axis, index); }, nb::arg("x"),
+      nb::arg("axis"), nb::arg("index"));
+  m.def(
+      "diagonal",
+      [](nb::object x, int64_t offset, int axis1, int axis2) { return diagonal(to_array(x), offset, axis1, axis2); },
+      nb::arg("x"), nb::arg("offset") = 0, nb::arg("axis1") = 0, nb::arg("axis2") = 1);
+  m.def(
+      "contiguous", [](nb::object x) { return contiguous(to_array(x)); }, nb::arg("x"),
+      "x itself if it is row-major, else a copy.");
 }
 
 void bind_values(nb::module_& m) {
-  m.def("astype", [](nb::object x, nb::object dtype) { return astype(to_array(x), dtype_of(dtype)); }, nb::arg("x"), nb::arg("dtype"));
+  m.def(
+      "astype", [](nb::object x, nb::object dtype) { return astype(to_array(x), dtype_of(dtype)); }, nb::arg("x"),
+      nb::arg("dtype"));
   m.def("copy", [](nb::object x) { return copy(to_array(x)); }, nb::arg("x"));
-  m.def("assign", [](const Array& target, nb::object value) { assign(target, to_value(value.ptr(), target.device())); },
-        nb::arg("target"), nb::arg("value"), "target[...] = value.");
-  m.def("copy_to_device", [](nb::object x, nb::object device) { return copy_to_device(to_array(x), to_device(device)); },
-        nb::arg("x"), nb::arg("device"), "A new array on a device.");
-  m.def("concatenate", [](nb::sequence arrays, int64_t axis, nb::object out, nb::object dtype) {
-    std::vector<Array> parts;
-    std::vector<PyObject*> items;
-    for (nb::handle a : arrays) items.push_back(a.ptr());
-    Device device = device_of(items.data(), static_cast<Py_ssize_t>(items.size()));
-    for (PyObject* a : items) parts.push_back(to_array(a, device));
-    return result_or(out, concatenate(parts, axis, optional_out(out), to_dtype_or_none(dtype)));
-  }, nb::arg("arrays"), nb::arg("axis") = 0, nb::arg("out") = nb::none(), nb::arg("dtype") = nb::none());
+  m.def(
+      "assign", [](const Array& target, nb::object value) { assign(target, to_value(value.ptr(), target.device())); },
+      nb::arg("target"), nb::arg("value"), "target[...] = value.");
+  m.def(
+      "copy_to_device", [](nb::object x, nb::object device) { return copy_to_device(to_array(x), to_device(device)); },
+      nb::arg("x"), nb::arg("device"), "A new array on a device.");
+  m.def(
+      "concatenate",
+      [](nb::sequence arrays, int64_t axis, nb::object out, nb::object dtype) {
+        std::vector<Array> parts;
+        std::vector<PyObject*> items;
+        for (nb::handle a : arrays) items.push_back(a.ptr());
+        Device device = device_of(items.data(), static_cast<Py_ssize_t>(items.size()));
+        for (PyObject* a : items) parts.push_back(to_array(a, device));
+        return result_or(out, concatenate(parts, axis, optional_out(out), to_dtype_or_none(dtype)));
+      },
+      nb::arg("arrays"), nb::arg("axis") = 0, nb::arg("out") = nb::none(), nb::arg("dtype") = nb::none());
 }
 
 using Product = Array (*)(const Array&, const Array&, const Array*);
@@ -107,23 +157,32 @@ using Scan = Array (*)(const Array&, int64_t, std::optional<DType>, const Array*
 using ArgReduce = Array (*)(const Array&, std::optional<int64_t>, bool, const Array*);
 
 void bind_product(nb::module_& m, const char* name, Product product) {
-  m.def(name, [product](nb::object a, nb::object b, nb::object out) {
-    PyObject* items[] = {a.ptr(), b.ptr()};
-    Device device = device_of(items, 2);
-    return result_or(out, product(to_array(a.ptr(), device), to_array(b.ptr(), device), optional_out(out)));
-  }, nb::arg("a"), nb::arg("b"), nb::arg("out") = nb::none());
+  m.def(
+      name,
+      [product](nb::object a, nb::object b, nb::object out) {
+        PyObject* items[] = {a.ptr(), b.ptr()};
+        Device device = device_of(items, 2);
+        return result_or(out, product(to_array(a.ptr(), device), to_array(b.ptr(), device), optional_out(out)));
+      },
+      nb::arg("a"), nb::arg("b"), nb::arg("out") = nb::none());
 }
 
 void bind_scan(nb::module_& m, const char* name, Scan scan) {
-  m.def(name, [scan](nb::object x, int64_t axis, nb::object dtype, nb::object out) {
-    return result_or(out, scan(to_array(x), axis, to_dtype_or_none(dtype), optional_out(out)));
-  }, nb::arg("x"), nb::arg("axis"), nb::arg("dtype") = nb::none(), nb::arg("out") = nb::none());
+  m.def(
+      name,
+      [scan](nb::object x, int64_t axis, nb::object dtype, nb::object out) {
+        return result_or(out, scan(to_array(x), axis, to_dtype_or_none(dtype), optional_out(out)));
+      },
+      nb::arg("x"), nb::arg("axis"), nb::arg("dtype") = nb::none(), nb::arg("out") = nb::none());
 }
 
 void bind_arg_reduce(nb::module_& m, const char* name, ArgReduce find) {
-  m.def(name, [find](nb::object x, nb::object axis, bool keepdims, nb::object out) {
-    return result_or(out, find(to_array(x), optional_axis(axis), keepdims, optional_out(out)));
-  }, nb::arg("x"), nb::arg("axis") = nb::none(), nb::arg("keepdims") = false, nb::arg("out") = nb::none());
+  m.def(
+      name,
+      [find](nb::object x, nb::object axis, bool keepdims, nb::object out) {
+        return result_or(out, find(to_array(x), optional_axis(axis), keepdims, optional_out(out)));
+      },
+      nb::arg("x"), nb::arg("axis") = nb::none(), nb::arg("keepdims") = false, nb::arg("out") = nb::none());
 }
 
 IndexMode index_mode(const std::string& mode) {
@@ -135,7 +194,9 @@ IndexMode index_mode(const std::string& mode) {
 
 // ---- dtypes
 
-nb::object promote_types(nb::handle a, nb::handle b) { return nb::borrow(dtype_object(promote(dtype_of(a), dtype_of(b)))); }
+nb::object promote_types(nb::handle a, nb::handle b) {
+  return nb::borrow(dtype_object(promote(dtype_of(a), dtype_of(b))));
+}
 
 // NumPy 2's result type of arrays, dtypes and (weak) Python numbers.
 nb::object result_type(nb::args given) {
@@ -144,13 +205,16 @@ nb::object result_type(nb::args given) {
   for (nb::handle o : given) {
     Given c = classify(o.ptr());
     if (is_scalar(c)) {
-      Kind k = c == Given::boolean ? Kind::boolean : c == Given::integer ? Kind::integer : c == Given::real ? Kind::real : Kind::complex;
+      Kind k = c == Given::boolean   ? Kind::boolean
+               : c == Given::integer ? Kind::integer
+               : c == Given::real    ? Kind::real
+                                     : Kind::complex;
       weak = weak ? std::max(*weak, k) : k;
       continue;
     }
-    DType t = c == Given::array                        ? as_array(o.ptr()).dtype
+    DType t = c == Given::array                              ? as_array(o.ptr()).dtype
               : nb::hasattr(o, "dtype") && c == Given::numpy ? dtype_of(o.attr("dtype"))
-                                                       : dtype_of(o);
+                                                             : dtype_of(o);
     strong = strong ? promote(*strong, t) : t;
   }
   if (!strong && !weak) fail(ErrorKind::value, "result_type: at least one array or dtype is required");
@@ -160,7 +224,8 @@ nb::object result_type(nb::args given) {
 // Where the BLAS library lies; asked when the first product is recorded. Its package is found but not imported.
 std::string find_blas() {
   nb::object spec = nb::module_::import_("importlib.util").attr("find_spec")("scipy_openblas64");
-  if (spec.is_none()) fail(ErrorKind::runtime, "matmul: the package scipy-openblas64 is missing: pip install scipy-openblas64");
+  if (spec.is_none())
+    fail(ErrorKind::runtime, "matmul: the package scipy-openblas64 is missing: pip install scipy-openblas64");
   return nb::cast<std::string>(spec.attr("submodule_search_locations")[0]) + "/lib/libscipy_openblas64_.so";
 }
 
@@ -177,16 +242,20 @@ void bind_structural(nb::module_& m) {
   bind_scan(m, "cumprod", &cumprod);
   bind_arg_reduce(m, "argmin", &argmin);
   bind_arg_reduce(m, "argmax", &argmax);
-  m.def("take", [](nb::object x, nb::object indices, int64_t axis, const std::string& mode, nb::object out) {
-    Array a = to_array(x);
-    Array at = to_value(indices.ptr(), a.device()).array;
-    if (!at) at = to_array(indices.ptr(), a.device(), DType::i64);
-    return result_or(out, take(a, at, axis, index_mode(mode), optional_out(out)));
-  }, nb::arg("x"), nb::arg("indices"), nb::arg("axis"), nb::arg("mode") = "raise", nb::arg("out") = nb::none());
+  m.def(
+      "take",
+      [](nb::object x, nb::object indices, int64_t axis, const std::string& mode, nb::object out) {
+        Array a = to_array(x);
+        Array at = to_value(indices.ptr(), a.device()).array;
+        if (!at) at = to_array(indices.ptr(), a.device(), DType::i64);
+        return result_or(out, take(a, at, axis, index_mode(mode), optional_out(out)));
+      },
+      nb::arg("x"), nb::arg("indices"), nb::arg("axis"), nb::arg("mode") = "raise", nb::arg("out") = nb::none());
 
   m.def("promote_types", &promote_types, nb::arg("a"), nb::arg("b"));
   m.def("result_type", &result_type);
-  m.def("default_dtype_wide", &numpy_defaults, "Do Python's numbers become NumPy's types (int64, float64, complex128)?");
+  m.def("default_dtype_wide", &numpy_defaults,
+        "Do Python's numbers become NumPy's types (int64, float64, complex128)?");
   m.def("set_default_dtype_wide", &set_numpy_defaults, nb::arg("on"));
 }
 

@@ -51,6 +51,14 @@ struct Record {
   const P& as() const { return static_cast<const P&>(*params); }
 };
 
+// Where the call runs. One without operands (a host call for its effect alone) runs on the first device.
+inline Device device_of(const Record& call) {
+  if (!call.outputs.empty()) return call.outputs[0].storage()->device;
+  for (const Operand& input : call.inputs)
+    if (!input.is_scalar()) return input.storage()->device;
+  return {};
+}
+
 // A call bound to memory. Work is cut into phases, a phase into chunks; the chunks of a phase run in any order on any
 // threads, phases one after another. The cut depends on shapes and dtypes alone, so that results never depend on the
 // number of threads. A chunk should take between 0.1 and 5 ms.

@@ -50,7 +50,7 @@ Prepared prepare(Runtime& runtime, Record& call) {
   try {
     take_over_dying_input(call);
     for (Operand& output : call.outputs) output.storage()->allocate();
-    Device device = (call.outputs.empty() ? call.inputs[0] : call.outputs[0]).storage()->device;
+    Device device = device_of(call);
     MakeKernel make = backend(device).find(*call.op);
     if (!make) fail(ErrorKind::runtime, call.op->name, " is not available on ", device);
     return {make(call), nullptr};

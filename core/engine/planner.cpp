@@ -181,7 +181,7 @@ void Planner::trace_inputs(const Record& call, Task& task) {
 
 // A tiny call joins a group of this batch if that makes the group wait for nothing new.
 Task* Planner::task_for(const Record& call, const SmallVec<Task*, 6>& before) {
-  Device device = (call.outputs.empty() ? call.inputs[0] : call.outputs[0]).storage()->device;
+  Device device = device_of(call);
   bool tiny = is_tiny(call);
   if (tiny && open_group_ && open_group_->device == device && open_group_->recorded_in == call.recorded_in &&
       open_group_->steps.size() < static_cast<size_t>(settings_.bulk)) {
@@ -244,7 +244,7 @@ void Planner::note(const Record& call, const Task& task, const SmallVec<Task*, 6
   note.op = call.op;
   if (call.op == &kMap || call.op == &kReduce) note.params = call.params;
   note.calls = call.calls;
-  note.shape = (call.outputs.empty() ? call.inputs[0] : call.outputs[0]).shape;
+  if (!call.outputs.empty()) note.shape = call.outputs[0].shape;
   note.task = task.sequence;
   for (const Task* earlier : before)
     if (earlier != &task && earlier->sequence >= notes_.front().task) note.after.push_back(earlier->sequence);

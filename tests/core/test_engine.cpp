@@ -268,6 +268,17 @@ TEST(an_operation_without_kernel_fails_its_result) {
   CHECK_THROWS(FailedResult, "unknown is not available on toy(0)", engine::wait(x));
 }
 
+TEST(a_call_without_operands_runs) {
+  on_all_engines([] {
+    auto ran = std::make_shared<std::atomic<int>>(0);
+    Record record = call(effect, {}, [=](const Record&, int, int64_t) { (*ran)++; });
+    engine::backend(Device{}).provide(effect, engine::backend(device()).find(effect));
+    engine::record(std::move(record));
+    engine::wait_all();
+    CHECK_EQ(ran->load(), 1);
+  });
+}
+
 TEST(every_nth_allocation_fails_and_the_program_goes_on) {
   on_all_engines([] {
     for (int every : {1, 2, 3, 7}) {
