@@ -57,7 +57,9 @@ def measure(workloads: Sequence[Workload], peers: Sequence[str], effort: Effort,
         task = progress.add_task("", total=len(workloads))
         with contextlib.suppress(KeyboardInterrupt):
             for workload in workloads:
-                rows.append(as_json(runner.measure(workload, lambda text: progress.update(task, description=text))))
+                row = runner.measure(workload, lambda text: progress.update(task, description=text))
+                rows.append(as_json(row))
+                progress.console.print(report.brief(row), markup=False, highlight=False)
                 progress.advance(task)
         return {
             "when": time.strftime("%Y-%m-%d %H:%M:%S"),

@@ -131,6 +131,12 @@ def time_table(rows: Sequence[Row], peers: Sequence[str]) -> Table:
     return table
 
 
+def brief(row: Row) -> str:
+    """A row in a line, as soon as it is measured."""
+    said = [f"{both(v)} ({v.limit.text}: {v.text})" for v in verdicts(row)[:-1]]
+    return f"{row.workload.name:<18}{duration(row.seconds(OURS)):>8}  {'; '.join(said)}"
+
+
 def failures(rows: Sequence[Row]) -> list[str]:
     """Why there are dashes, each reason once."""
     where: dict[tuple[str, str], list[str]] = {}

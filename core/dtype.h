@@ -92,14 +92,14 @@ template <DType>
 struct CTypeOf;
 template <class>
 struct DTypeOf;
-#define SLIP_CTYPE(D, T)                                                 \
-  template <>                                                            \
-  struct CTypeOf<DType::D> {                                             \
-    using type = T;                                                      \
-  };                                                                     \
-  template <>                                                            \
-  struct DTypeOf<T> {                                                    \
-    static constexpr DType value = DType::D;                             \
+#define SLIP_CTYPE(D, T)                     \
+  template <>                                \
+  struct CTypeOf<DType::D> {                 \
+    using type = T;                          \
+  };                                         \
+  template <>                                \
+  struct DTypeOf<T> {                        \
+    static constexpr DType value = DType::D; \
   };
 SLIP_CTYPE(b1, bool)
 SLIP_CTYPE(i8, int8_t)
@@ -143,23 +143,50 @@ decltype(auto) visit(DType t, F&& f) {
 // A Python scalar: weak in promotion, converted to the operation's type when the call is recorded.
 struct Scalar {
   Kind kind = Kind::real;
-  bool is_unsigned = false;         // an integer above int64's range, held in `u`
+  bool is_unsigned = false;  // an integer above int64's range, held in `u`
   union {
-    int64_t i;                      // boolean and integer
+    int64_t i;  // boolean and integer
     uint64_t u;
-    double re;                      // real and complex
+    double re;  // real and complex
   };
   double im = 0;
 
   Scalar() : re(0) {}
-  static Scalar of(bool v) { Scalar s; s.kind = Kind::boolean; s.i = v; return s; }
-  static Scalar of(int64_t v) { Scalar s; s.kind = Kind::integer; s.i = v; return s; }
-  static Scalar of(uint64_t v) { Scalar s; s.kind = Kind::integer; s.u = v; s.is_unsigned = v > INT64_MAX; return s; }
-  static Scalar of(double v) { Scalar s; s.re = v; return s; }
-  static Scalar of(double re, double im) { Scalar s; s.kind = Kind::complex; s.re = re; s.im = im; return s; }
+  static Scalar of(bool v) {
+    Scalar s;
+    s.kind = Kind::boolean;
+    s.i = v;
+    return s;
+  }
+  static Scalar of(int64_t v) {
+    Scalar s;
+    s.kind = Kind::integer;
+    s.i = v;
+    return s;
+  }
+  static Scalar of(uint64_t v) {
+    Scalar s;
+    s.kind = Kind::integer;
+    s.u = v;
+    s.is_unsigned = v > INT64_MAX;
+    return s;
+  }
+  static Scalar of(double v) {
+    Scalar s;
+    s.re = v;
+    return s;
+  }
+  static Scalar of(double re, double im) {
+    Scalar s;
+    s.kind = Kind::complex;
+    s.re = re;
+    s.im = im;
+    return s;
+  }
 
   double as_double() const {
-    if (kind == Kind::boolean || kind == Kind::integer) return is_unsigned ? static_cast<double>(u) : static_cast<double>(i);
+    if (kind == Kind::boolean || kind == Kind::integer)
+      return is_unsigned ? static_cast<double>(u) : static_cast<double>(i);
     return re;
   }
   // Writes the value as one element of type t. Values were range-checked when the call was recorded.

@@ -48,7 +48,9 @@ struct Record {
   std::shared_ptr<const OpParams> params;
 
   template <class P>
-  const P& as() const { return static_cast<const P&>(*params); }
+  const P& as() const {
+    return static_cast<const P&>(*params);
+  }
 };
 
 // Where the call runs. One without operands (a host call for its effect alone) runs on the first device.

@@ -342,6 +342,7 @@ class ReduceKernel final : public Kernel {
 }  // namespace
 
 std::unique_ptr<Kernel> make_reduce(const Record& record) {
+  if (record.outputs[0].size() == 0) return single_kernel([] {});
   auto& params = record.as<ReduceParams>();
   std::shared_ptr<const Program> program =
       record.op == &kReduce ? static_cast<const ReducedProgram&>(params).program : single_program(record);

@@ -86,7 +86,8 @@ void wait_for_turn(Runtime& runtime) {
   std::lock_guard turn(runtime.sync_mutex);
 }
 
-// Until every write of the storage recorded so far is done. Another thread may record a new one meanwhile, so look again.
+// Until every write of the storage recorded so far is done. Another thread may record a new one meanwhile, so look
+// again.
 void wait_for(Runtime& runtime, Storage& storage, const char* why) {
   while (storage.pending_writes.load(std::memory_order_acquire) != 0) {
     int64_t start = runtime.tracer.on() ? now_ns() : 0;
@@ -251,7 +252,8 @@ void record(Record&& call) {
   for (Operand& output : call.outputs) {
     Storage& storage = *output.storage();
     runtime.adopt(storage);
-    at_once |= (storage.lent.load(std::memory_order_relaxed) | storage.lent_writable.load(std::memory_order_relaxed)) > 0;
+    at_once |=
+        (storage.lent.load(std::memory_order_relaxed) | storage.lent_writable.load(std::memory_order_relaxed)) > 0;
   }
   runtime.admit(call);
   SmallVec<Operand, 1> wanted_now;
@@ -359,8 +361,8 @@ void fail_allocations(int64_t every) { Runtime::get().allocator.fail_every(every
 
 Stats stats() {
   Counters& c = Runtime::get().counters;
-  return {c.recorded, c.executed, c.fused,    c.skipped, c.ops, c.bytes, c.peak_ops, c.peak_bytes,
-          c.stalls,   static_cast<double>(c.stalled_ns) * 1e-9};
+  return {c.recorded, c.executed, c.fused,      c.skipped, c.ops,
+          c.bytes,    c.peak_ops, c.peak_bytes, c.stalls,  static_cast<double>(c.stalled_ns) * 1e-9};
 }
 
 void reset_peaks() {

@@ -72,8 +72,7 @@ class Fuser {
       Group& group = groups_[g];
       if (&group == own) continue;
       bool conflict = false;
-      for (const Operand& input : call.inputs)
-        conflict |= !input.is_scalar() && group.writes_to(input.storage());
+      for (const Operand& input : call.inputs) conflict |= !input.is_scalar() && group.writes_to(input.storage());
       for (const Operand& output : call.outputs)
         conflict |= group.writes_to(output.storage()) || group.reads_from(output.storage());
       if (!conflict) continue;
@@ -188,8 +187,7 @@ class Fuser {
     for (size_t i : group.members) {
       const Record& call = calls_[i];
       args_.clear();
-      for (const Operand& input : call.inputs)
-        args_.push_back(input.is_scalar() ? ProgramBuilder::Reg{} : load(input));
+      for (const Operand& input : call.inputs) args_.push_back(input.is_scalar() ? ProgramBuilder::Reg{} : load(input));
       ProgramBuilder::Reg value = builder_.append(call, args_);
       const Operand& output = call.outputs[0];
       auto known = std::find_if(results_.begin(), results_.end(),
@@ -256,7 +254,8 @@ class Fuser {
     for (const Result& result : results_) {
       bool in_place = wrote_in_place(group, result.operand->storage());
       bool internal = is_internal(result, in_place) && result.operand->storage() != last;
-      result.operand->storage()->pending_writes.fetch_sub(result.writes - (internal ? 0 : 1), std::memory_order_acq_rel);
+      result.operand->storage()->pending_writes.fetch_sub(result.writes - (internal ? 0 : 1),
+                                                          std::memory_order_acq_rel);
       if (internal) continue;
       call.in_place |= in_place;
       call.outputs.push_back(*result.operand);
@@ -269,7 +268,8 @@ class Fuser {
   // A reduction of what a group computes, and of nothing else that must be stored, ends the group.
   bool end_in_reduction(size_t i) {
     Record& call = calls_[i];
-    if (call.inputs.size() != 1 || call.inputs[0].is_scalar() || call.inputs[0].size() == 0 || call.in_place) return false;
+    if (call.inputs.size() != 1 || call.inputs[0].is_scalar() || call.inputs[0].size() == 0 || call.in_place)
+      return false;
     const Operand& input = call.inputs[0];
     for (size_t g = 0; g < groups_.size(); g++) {
       Group& group = groups_[g];

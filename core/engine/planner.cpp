@@ -151,8 +151,10 @@ void Planner::place(Record&& call) {
   for (const Operand& input : call.inputs) {
     if (input.is_scalar()) continue;
     StorageUse& use = use_of(*input.storage());
-    if (use.last_writer.get() == task || (!use.readers.empty() && use.readers[use.readers.size() - 1].get() == task)) continue;
-    if (use.readers.size() >= 8 && (use.readers.size() & (use.readers.size() - 1)) == 0) {  // now and then, drop the finished
+    if (use.last_writer.get() == task || (!use.readers.empty() && use.readers[use.readers.size() - 1].get() == task))
+      continue;
+    if (use.readers.size() >= 8 &&
+        (use.readers.size() & (use.readers.size() - 1)) == 0) {  // now and then, drop the finished
       SmallVec<Ref<Task>, 2> active;
       for (Ref<Task>& reader : use.readers)
         if (!reader->finished()) active.push_back(reader);

@@ -250,8 +250,8 @@ void Pool::offer(Task& task, int phase) {
 
 // What a waiting thread keeps in mind while it takes part.
 struct Pool::Wait {
-  bool must_poll = false;    // it answers signals: nothing long may hold it up
-  bool counted = false;      // among helpers_
+  bool must_poll = false;  // it answers signals: nothing long may hold it up
+  bool counted = false;  // among helpers_
   int64_t next_poll_ns = 0;
 };
 
@@ -377,8 +377,10 @@ Ref<Task> Pool::join(const Ref<Task>& task, Wait* wait) {
       end_parallel(*task);
       return complete(*task, wait);
     }
-    if (wait) poll(*wait);
-    else if (running.size() == 1 && !on_duty(current_lane())) break;
+    if (wait)
+      poll(*wait);
+    else if (running.size() == 1 && !on_duty(current_lane()))
+      break;
   }
   if (start && chunks) trace_run(*task->event, start, chunks, false);
   return {};
@@ -456,7 +458,9 @@ bool Pool::may_run(const Task& task, const Wait* wait) const {
 void Pool::wake_waiters() {
   epoch_.fetch_add(1, std::memory_order_seq_cst);
   if (waiters_.load(std::memory_order_seq_cst) == 0) return;
-  { std::lock_guard hold(wait_mutex_); }
+  {
+    std::lock_guard hold(wait_mutex_);
+  }
   progress_.notify_all();
 }
 

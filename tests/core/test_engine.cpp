@@ -38,7 +38,8 @@ TEST(in_place_writes_keep_program_order) {
     std::vector<Array> reads;
     for (int i = 0; i < 300; i++) {
       reads.push_back(plus(x, 0));
-      apply_to(x, pure, {x}, [](const Record& r, int, int64_t) { value(r.outputs[0]) = value(r.inputs[0]) * 3 % 1000003; });
+      apply_to(x, pure, {x},
+               [](const Record& r, int, int64_t) { value(r.outputs[0]) = value(r.inputs[0]) * 3 % 1000003; });
     }
     int64_t expected = 1;
     for (int i = 0; i < 300; i++) {
@@ -66,7 +67,12 @@ TEST(devices_have_queues_of_their_own) {
   Settings restore;
   engine::set_workers(2);
   std::atomic<bool> go{false};
-  Array slow = apply(host, {}, [&](const Record&, int, int64_t) { while (!go) sleep_ms(1); }, {1}, 1, 0);
+  Array slow = apply(
+      host, {},
+      [&](const Record&, int, int64_t) {
+        while (!go) sleep_ms(1);
+      },
+      {1}, 1, 0);
   Array fast = constant(5, 1);
   CHECK_EQ(read(fast), 5);
   CHECK(!engine::is_ready(slow));
@@ -79,16 +85,18 @@ TEST(chunks_and_phases_each_run_once) {
     for (int repeat = 0; repeat < 20; repeat++) {
       auto first = std::make_shared<std::vector<std::atomic<int>>>(100);
       auto second = std::make_shared<std::vector<std::atomic<int>>>(7);
-      Array x = apply(pure, {}, [=](const Record& r, int phase, int64_t chunk) {
-        if (phase == 0) (*first)[static_cast<size_t>(chunk)]++;
-        if (phase == 2) {
-          int done = 0;
-          for (auto& count : *first) done += count;
-          CHECK_EQ(done, 100);  // phases do not overlap
-          (*second)[static_cast<size_t>(chunk)]++;
-          if (chunk == 0) value(r.outputs[0]) = 1;
-        }
-      }, {100, 0, 7});
+      Array x = apply(pure, {},
+                      [=](const Record& r, int phase, int64_t chunk) {
+                        if (phase == 0) (*first)[static_cast<size_t>(chunk)]++;
+                        if (phase == 2) {
+                          int done = 0;
+                          for (auto& count : *first) done += count;
+                          CHECK_EQ(done, 100);  // phases do not overlap
+                          (*second)[static_cast<size_t>(chunk)]++;
+                          if (chunk == 0) value(r.outputs[0]) = 1;
+                        }
+                      },
+                      {100, 0, 7});
       CHECK_EQ(read(x), 1);
       for (auto& count : *first) CHECK_EQ(count.load(), 1);
       for (auto& count : *second) CHECK_EQ(count.load(), 1);
@@ -101,7 +109,9 @@ TEST(a_wait_is_for_one_array_only) {
   engine::set_workers(1);
   std::atomic<bool> go{false};
   Array first = constant(3);
-  Array behind = apply(host, {first}, [&](const Record&, int, int64_t) { while (!go) sleep_ms(1); });
+  Array behind = apply(host, {first}, [&](const Record&, int, int64_t) {
+    while (!go) sleep_ms(1);
+  });
   CHECK_EQ(read(first), 3);
   CHECK(!engine::is_ready(behind));
   go = true;
@@ -114,10 +124,11 @@ TEST(a_wait_runs_what_it_needs_first) {
   engine::set_workers(1);
   std::atomic<bool> go{false};
   std::atomic<int> others{0};
-  Array blocker = apply(host, {}, [&](const Record&, int, int64_t) { while (!go) sleep_ms(1); });
+  Array blocker = apply(host, {}, [&](const Record&, int, int64_t) {
+    while (!go) sleep_ms(1);
+  });
   std::vector<Array> crowd;
-  for (int i = 0; i < 100; i++)
-    crowd.push_back(apply(effect, {}, [&](const Record&, int, int64_t) { others++; }));
+  for (int i = 0; i < 100; i++) crowd.push_back(apply(effect, {}, [&](const Record&, int, int64_t) { others++; }));
   Array wanted = apply(effect, {}, [](const Record& r, int, int64_t) { value(r.outputs[0]) = 9; }, {1}, 10'000);
   CHECK_EQ(read(wanted), 9);  // the only worker is busy: this thread ran it, and did not run the crowd first
   CHECK(others < 100);
@@ -177,7 +188,8 @@ TEST(many_threads_record_and_wait) {
         Array x = constant(0);
         for (int i = 0; i < 300; i++) {
           x = plus(x, 1);
-          apply_to(shared, pure, {shared}, [](const Record& r, int, int64_t) { value(r.outputs[0]) = value(r.inputs[0]) + 1; });
+          apply_to(shared, pure, {shared},
+                   [](const Record& r, int, int64_t) { value(r.outputs[0]) = value(r.inputs[0]) + 1; });
           if (i % 50 == 0) CHECK_EQ(read(x), i + 1);
         }
         CHECK_EQ(read(x), 300);
@@ -200,7 +212,9 @@ TEST(dead_results_are_skipped_and_live_ones_are_not) {
     *ran = 0;
     std::atomic<bool> go{false};
     engine::set_workers(1);
-    Array gate = apply(host, {}, [&](const Record&, int, int64_t) { while (!go) sleep_ms(1); });
+    Array gate = apply(host, {}, [&](const Record&, int, int64_t) {
+      while (!go) sleep_ms(1);
+    });
     while (engine::stats().in_flight_ops != 1) sleep_ms(1);
     sleep_ms(20);  // the only worker is now inside the gate: what follows is planned as one batch
     Array live = apply(pure, {}, count);
@@ -218,7 +232,8 @@ TEST(dead_results_are_skipped_and_live_ones_are_not) {
 TEST(failures_mark_all_dependants_for_good) {
   on_all_engines([] {
     Array good = constant(1);
-    Array bad = apply(failing, {good}, [](const Record&, int, int64_t) { fail(ErrorKind::index, "index 7 is out of bounds"); });
+    Array bad =
+        apply(failing, {good}, [](const Record&, int, int64_t) { fail(ErrorKind::index, "index 7 is out of bounds"); });
     Array child = plus(plus(bad, 1), 1);
     for (int i = 0; i < 3; i++) {
       CHECK_THROWS(FailedResult, "index 7", engine::wait(child));
@@ -246,7 +261,11 @@ TEST(unobserved_failures_are_handed_over_once) {
 
 TEST(a_failing_chunk_fails_the_call) {
   on_all_engines([] {
-    Array x = apply(pure, {}, [](const Record&, int, int64_t chunk) { if (chunk == 13) throw std::bad_alloc(); }, {64, 3});
+    Array x = apply(pure, {},
+                    [](const Record&, int, int64_t chunk) {
+                      if (chunk == 13) throw std::bad_alloc();
+                    },
+                    {64, 3});
     CHECK_THROWS(FailedResult, "out of memory", engine::wait(x));
   });
 }
@@ -255,7 +274,8 @@ TEST(callbacks_run_after_failures) {
   on_all_engines([] {
     Array bad = apply(failing, {}, [](const Record&, int, int64_t) { fail(ErrorKind::value, "bad"); });
     auto seen = std::make_shared<std::atomic<int>>(0);
-    Array done = apply(after_failure, {bad}, [=](const Record& r, int, int64_t) { *seen = r.inputs[0].storage()->failed() ? 2 : 1; });
+    Array done = apply(after_failure, {bad},
+                       [=](const Record& r, int, int64_t) { *seen = r.inputs[0].storage()->failed() ? 2 : 1; });
     engine::wait_all();
     CHECK_EQ(seen->load(), 2);
     engine::take_failures();
@@ -308,7 +328,9 @@ TEST(memory_limit_is_an_ordinary_error_and_freeing_helps) {
     engine::Limits limits = engine::limits();
     limits.memory = engine::memory().in_use + (1 << 20);
     engine::set_limits(limits);
-    auto big = [] { return apply(pure, {}, [](const Record& r, int, int64_t) { value(r.outputs[0]) = 1; }, {1}, 100'000); };
+    auto big = [] {
+      return apply(pure, {}, [](const Record& r, int, int64_t) { value(r.outputs[0]) = 1; }, {1}, 100'000);
+    };
     Array first = big();
     CHECK_EQ(read(first), 1);
     Array second = big();
@@ -346,7 +368,8 @@ TEST(run_ahead_is_bounded_in_ops) {
   int64_t stalls = engine::stats().stalls;
   std::vector<Array> kept;
   for (int i = 0; i < 1000; i++)
-    kept.push_back(apply(effect, {}, [](const Record&, int, int64_t) { std::this_thread::sleep_for(std::chrono::microseconds(20)); }));
+    kept.push_back(apply(
+        effect, {}, [](const Record&, int, int64_t) { std::this_thread::sleep_for(std::chrono::microseconds(20)); }));
   CHECK(engine::stats().peak_ops <= 50);
   CHECK(engine::stats().stalls > stalls);
   CHECK(engine::stats().stalled_seconds > 0);
@@ -378,7 +401,8 @@ TEST(waiting_inside_a_host_call_does_not_deadlock) {
     for (int i = 0; i < 10; i++) {
       Array x = plus(constant(i), 1);
       results.push_back(apply(host, {}, [x](const Record& r, int, int64_t) {
-        Array inner = apply(host, {plus(x, 10)}, [](const Record& q, int, int64_t) { value(q.outputs[0]) = value(q.inputs[0]) * 2; });
+        Array inner = apply(host, {plus(x, 10)},
+                            [](const Record& q, int, int64_t) { value(q.outputs[0]) = value(q.inputs[0]) * 2; });
         value(r.outputs[0]) = read(inner);
         engine::wait_all();
       }));
@@ -418,7 +442,11 @@ TEST(trace_tells_of_every_call) {
     engine::start_trace();
     Array x = constant(1);
     Array y = plus(x, 1);
-    Array z = apply(pure, {y}, [](const Record& r, int, int64_t chunk) { if (chunk == 0) value(r.outputs[0]) = 3; }, {16});
+    Array z = apply(pure, {y},
+                    [](const Record& r, int, int64_t chunk) {
+                      if (chunk == 0) value(r.outputs[0]) = 3;
+                    },
+                    {16});
     read(z);
     engine::wait_all();
     std::vector<engine::Event> events = engine::stop_trace();
@@ -490,11 +518,23 @@ TEST(shutdown_finishes_effects_drops_the_rest_and_is_bounded) {
   if (child == 0) {
     std::atomic<int> effects{0}, others{0};
     std::vector<Array> kept;
-    Array source = apply(pure, {}, [](const Record& r, int, int64_t) { sleep_ms(20); value(r.outputs[0]) = 1; }, {1}, 10'000);
+    Array source = apply(
+        pure, {},
+        [](const Record& r, int, int64_t) {
+          sleep_ms(20);
+          value(r.outputs[0]) = 1;
+        },
+        {1}, 10'000);
     for (int i = 0; i < 20; i++)
       kept.push_back(apply(effect, {source}, [&](const Record&, int, int64_t) { effects++; }));
     for (int i = 0; i < 2000; i++)
-      kept.push_back(apply(pure, {}, [&](const Record&, int, int64_t) { sleep_ms(10); others++; }, {1}, 10'000));
+      kept.push_back(apply(
+          pure, {},
+          [&](const Record&, int, int64_t) {
+            sleep_ms(10);
+            others++;
+          },
+          {1}, 10'000));
     engine::shutdown(5);
     if (effects != 20) _exit(1);
     if (others > 500) _exit(2);

@@ -38,8 +38,12 @@ std::vector<std::vector<float>> run_program(uint64_t seed) {
     Array x = pick();
     switch (random() % 8) {
       case 0: pick() = elementwise(unary[random() % 6], {x}); break;
-      case 1: pick() = elementwise(Row::multiply, {elementwise(binary[random() % 5], {x, pick()}), Scalar::of(0.25)}); break;
-      case 2: pick() = elementwise(Row::tanh, {elementwise(Row::add, {transpose(x, std::vector<int64_t>{1, 0}), pick()})}); break;
+      case 1:
+        pick() = elementwise(Row::multiply, {elementwise(binary[random() % 5], {x, pick()}), Scalar::of(0.25)});
+        break;
+      case 2:
+        pick() = elementwise(Row::tanh, {elementwise(Row::add, {transpose(x, std::vector<int64_t>{1, 0}), pick()})});
+        break;
       case 3: {  // x *= 0.5; x += y
         ElementwiseOptions in_place;
         in_place.out = &x;
@@ -95,7 +99,8 @@ TEST(fused_and_plain_programs_have_the_same_bits) {
         planning.batch = seed % 3 == 0 ? 7 : 256;
         engine::set_planning(planning);
         if (!same_bits(run_program(seed), expected))
-          check::failed(__FILE__, __LINE__, "seed " + std::to_string(seed) + (fuse ? " fused" : "") + (skip ? " skipping" : ""));
+          check::failed(__FILE__, __LINE__,
+                        "seed " + std::to_string(seed) + (fuse ? " fused" : "") + (skip ? " skipping" : ""));
       }
     }
   }
@@ -120,7 +125,9 @@ TEST(a_failed_input_of_a_fused_call_fails_only_what_depends_on_it) {
   engine::set_workers(1);
   for (int repeat = 0; repeat < 20; repeat++) {
     std::atomic<bool> go{false};
-    Array gate = toy::apply(toy::host, {}, [&](const Record&, int, int64_t) { while (!go) toy::sleep_ms(1); });
+    Array gate = toy::apply(toy::host, {}, [&](const Record&, int, int64_t) {
+      while (!go) toy::sleep_ms(1);
+    });
     while (engine::stats().in_flight_ops != 1) toy::sleep_ms(1);
     toy::sleep_ms(5);  // the only worker is in the gate, so what follows is one batch
     Array x = ramp(4, 4, 1);
@@ -146,7 +153,9 @@ TEST(memory_of_fused_intermediates_is_never_allocated) {
   engine::wait(x);
   engine::set_workers(1);
   std::atomic<bool> go{false};
-  Array gate = toy::apply(toy::host, {}, [&](const Record&, int, int64_t) { while (!go) toy::sleep_ms(1); });
+  Array gate = toy::apply(toy::host, {}, [&](const Record&, int, int64_t) {
+    while (!go) toy::sleep_ms(1);
+  });
   while (engine::stats().in_flight_ops != 1) toy::sleep_ms(1);
   toy::sleep_ms(5);
   engine::reset_peaks();

@@ -46,7 +46,8 @@ inline Device device(int id = 0) {
   static const uint8_t kind = [] {
     auto backend = std::make_unique<ToyBackend>();
     for (const Op* op : {&pure, &failing, &effect, &host, &after_failure})
-      backend->provide(*op, [](const Record& call) -> std::unique_ptr<Kernel> { return std::make_unique<ToyKernel>(call); });
+      backend->provide(*op,
+                       [](const Record& call) -> std::unique_ptr<Kernel> { return std::make_unique<ToyKernel>(call); });
     return engine::add_backend(std::move(backend));
   }();
   return {kind, static_cast<uint16_t>(id)};
