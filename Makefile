@@ -95,8 +95,10 @@ sanitize: $(READY)  ## C++ tests and a Python stress run under the thread and th
 coverage: $(READY)  ## lines of core/engine that the tests reach; fails under 90%
 	$(BIN)/python tools/coverage.py
 
-soak: $(READY)  ## a million operations of random programs, compared bit for bit
-	$(PYTEST) -m soak --timeout=0 $(T)
+soak: $(READY)  ## a million operations of random programs, a thousand exits, a loop that never waits; hours
+	$(BIN)/python tools/soak.py
+	$(BIN)/python tools/exits.py
+	$(BIN)/python tools/bounded_memory.py
 
 peers: $(VENV)/.installed  ## bring the libraries that `make bench` measures beside us into .bench and .bench-mxnet
 	$(BIN)/python -m benchmarks.install

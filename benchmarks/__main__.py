@@ -45,11 +45,19 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     return found
 
 
-def measure(workloads: Sequence[Workload], peers: Sequence[str], effort: Effort, console: Console) -> dict[str, Any]:
-    """Runs everything; what bench.json will hold. Ctrl-C ends it with what there is."""
+def measure(
+    workloads: Sequence[Workload], peers: Sequence[str], effort: Effort, file: Path, console: Console
+) -> dict[str, Any]:
+    """Runs everything and writes it to the file, row by row. Ctrl-C ends it with what there is."""
     columns = (BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    about = report.machine()
-    rows = []
+    when = time.strftime("%Y-%m-%d %H:%M:%S")
+    saved: dict[str, Any] = {
+        "when": when,
+        "machine": report.machine(),
+        "versions": {},
+        "peers": list(peers),
+        "rows": [],
+    }
     with (
         Runner(peers, interpreters(), effort) as runner,
         Progress(*columns, console=console, transient=True) as progress,
@@ -58,16 +66,12 @@ def measure(workloads: Sequence[Workload], peers: Sequence[str], effort: Effort,
         with contextlib.suppress(KeyboardInterrupt):
             for workload in workloads:
                 row = runner.measure(workload, lambda text: progress.update(task, description=text))
-                rows.append(as_json(row))
-                progress.console.print(report.brief(row), markup=False, highlight=False)
+                saved["versions"] = runner.versions()
+                saved["rows"].append(as_json(row))
+                file.write_text(json.dumps(saved, indent=1, ensure_ascii=False) + "\n")
+                progress.console.print(report.brief(row), markup=False, highlight=False, soft_wrap=True)
                 progress.advance(task)
-        return {
-            "when": time.strftime("%Y-%m-%d %H:%M:%S"),
-            "machine": about,
-            "versions": runner.versions(),
-            "peers": list(peers),
-            "rows": rows,
-        }
+    return saved
 
 
 def rows_of(saved: dict[str, Any], workloads: Sequence[Workload]) -> list[Row]:
@@ -86,8 +90,8 @@ def main(given: Sequence[str] | None = None) -> int:
         saved = json.loads(options.saved.read_text())
     else:
         effort = Effort(True, 1, 0.0, 0) if options.quick else Effort(rounds=options.rounds)
-        saved = measure(options.workloads, options.peers, effort, Console(stderr=True))
-        (options.out / "bench.json").write_text(json.dumps(saved, indent=1, ensure_ascii=False) + "\n")
+        file = options.out / "bench.json"
+        saved = measure(options.workloads, options.peers, effort, file, Console(stderr=True))
     rows = rows_of(saved, options.workloads)
     (options.out / "bench.html").write_text(picture.page(saved, rows))
     if options.markdown:

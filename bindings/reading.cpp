@@ -20,7 +20,7 @@ bool stands(const Array& a) {
   (void)a;
   return false;
 #else
-  return a.device().kind == 0 && engine::is_ready(a) && a.storage()->data();
+  return a.device().kind == 0 && (engine::is_ready(a) || engine::holds(a)) && a.storage()->data();
 #endif
 }
 
@@ -225,7 +225,7 @@ PyObject* is_ready_method(PyObject* self, PyObject*) {
 nb::object read(const Array& a) {
   void* data = nullptr;
   nb::object values = empty_numpy(a.shape, a.dtype, &data);
-  if (a.nbytes() <= kDirect && a.contiguous()) {
+  if ((a.nbytes() <= kDirect || engine::holds(a)) && a.contiguous()) {
     engine::wait(a);
     if (stands(a) || a.size() == 0) {
       if (a.size()) std::memcpy(data, a.storage()->data() + a.offset, a.nbytes());

@@ -166,6 +166,7 @@ std::shared_ptr<const Program> ProgramBuilder::finish() {
   program->constants = constants_;
   program->reduction = reduction_;
   program->accumulate = accumulate_;
+  program->origins = origins_;
   auto number = [&](const Reg& reg) {
     size_t base =
         reg.kind == Reg::input ? 0 : (reg.kind == Reg::constant ? inputs_.size() : inputs_.size() + constants_.size());
@@ -274,6 +275,40 @@ const std::shared_ptr<const Program>& single_program(const Record& record) {
   unkept = make_single(record);
   delete made;
   return unkept;
+}
+
+namespace {
+
+const Program* merged_program(const Record& call) {
+  if (call.op == &kMap) return &call.as<Program>();
+  return call.op == &kReduce ? call.as<ReducedProgram>().program.get() : nullptr;
+}
+
+}  // namespace
+
+std::string call_name(const Record& call) {
+  constexpr size_t kShown = 6;
+  const Program* program = merged_program(call);
+  if (!program) return call.op->name;
+  std::string name;
+  size_t shown = 0;
+  for (const Instr& instr : program->code) {
+    if (instr.row == Row::cast) continue;
+    if (++shown > kShown) {
+      name += "+...";
+      break;
+    }
+    name += (name.empty() ? "" : "+") + std::string(row_op(instr.row).name);
+  }
+  if (program->reduction != Row::none) name += (name.empty() ? "" : "+") + std::string(row_op(program->reduction).name);
+  return name.empty() ? "copy" : name;
+}
+
+Program::Origin origin_of(const Record& call, int output) {
+  const Program* program = merged_program(call);
+  if (program && static_cast<size_t>(output) < program->origins.size())
+    return program->origins[static_cast<size_t>(output)];
+  return {call.op, call.source};
 }
 
 }  // namespace slipstream

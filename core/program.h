@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "op.h"
@@ -32,6 +33,12 @@ struct Program final : OpParams {
   std::vector<Instr> code;
   std::vector<uint16_t> results;  // register that output i stores; its type is the output's
   std::vector<uint8_t> slots;     // bytes an element takes in each slot
+  // The call that each output comes from, where several were merged: what errors and traces speak of.
+  struct Origin {
+    const Op* op;
+    SourceId source;
+  };
+  std::vector<Origin> origins;
   // A program may end in one reduction of its only result, over the axes given by the record's ReduceParams.
   Row reduction = Row::none;
   DType accumulate = DType::f32;  // type of the reduction's accumulator
@@ -61,6 +68,7 @@ class ProgramBuilder {
   // The same from its parts; arguments are converted to the type the row computes in.
   Reg apply(Row row, DType compute, DType result, std::span<const Reg> args);
   void result(Reg reg) { results_.push_back(reg); }
+  void origin(const Record& call) { origins_.push_back({call.op, call.source}); }
   // Ends the program in a reduction of its one result.
   void reduce(Row row, DType accumulate);
   size_t size() const { return code_.size(); }
@@ -79,6 +87,7 @@ class ProgramBuilder {
   std::vector<Program::Constant> constants_;
   std::vector<Step> code_;
   std::vector<Reg> results_;
+  std::vector<Program::Origin> origins_;
   Row reduction_ = Row::none;
   DType accumulate_ = DType::f32;
 };
@@ -87,6 +96,11 @@ class ProgramBuilder {
 struct ReduceParams : OpParams {
   uint32_t axes = 0;  // bit i: axis i is reduced
 };
+
+// "multiply+add+tanh" for a merged call, the operation's name for others.
+std::string call_name(const Record& call);
+// The call that output i of a record comes from.
+Program::Origin origin_of(const Record& call, int output);
 
 extern const Op kMap;     // outputs = program(inputs), elementwise; params: Program
 extern const Op kReduce;  // output = reduction of program(inputs); params: ReducedProgram

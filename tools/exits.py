@@ -14,14 +14,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests/faults"))
 
 from child import Ended, run
-from exits import EXITS, SECONDS
+from exits import EXITS, SECONDS, environment
 
 
 def attempt(kind: str) -> tuple[str, Ended | None, str]:
     """One interpreter: how it ended, and what was wrong with that."""
     wanted = EXITS[kind]
     try:
-        ended = run(wanted.program, timeout=SECONDS + 40, check=False)
+        ended = run(wanted.program, timeout=SECONDS + 40, check=False, **environment(kind))
     except AssertionError as late:
         return kind, None, str(late)
     wrong = wanted.code is not None and ended.code != wanted.code

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "allocator.h"
 #include "execute.h"
 #include "runtime.h"
 
@@ -147,6 +148,7 @@ void Runtime::fork_child() {
   fresh->kind = old.kind.load();
   fresh->front_end = old.front_end;
   fresh->limits.store(old.limits.load());
+  fresh->counters.bytes = old.counters.bytes.load();  // storages in flight take theirs off when they go
   fresh->allocator.inherit(old.allocator);
   fresh->planner.inherit(old.planner);
   fresh->pool.inherit(old.pool);
@@ -174,11 +176,14 @@ void Runtime::admit(Record& call) {
   raise_to(counters.peak_bytes,
            counters.bytes.fetch_add(call.flight_bytes, std::memory_order_relaxed) + call.flight_bytes);
   counters.recorded.fetch_add(1, std::memory_order_relaxed);
+  if (!call.in_place)
+    for (Operand& output : call.outputs) output.storage()->enter_flight();
 }
 
-void Runtime::retire(const Record& call) {
-  counters.ops.fetch_sub(call.calls, std::memory_order_relaxed);
-  counters.bytes.fetch_sub(call.flight_bytes, std::memory_order_relaxed);
+void Runtime::retire(const Record& call) { counters.ops.fetch_sub(call.calls, std::memory_order_relaxed); }
+
+void leave_flight(size_t nbytes) {
+  Runtime::get().counters.bytes.fetch_sub(static_cast<int64_t>(nbytes), std::memory_order_relaxed);
 }
 
 // The stream is full: help until there is room again, with some to spare so that not every call stalls.
@@ -298,7 +303,7 @@ bool is_ready(const Array& array) {
 void wait(const Array& array) {
   Runtime& runtime = Runtime::get();
   runtime.adopt(*array.storage());
-  wait_for(runtime, *array.storage(), "wait_to_read");
+  if (!holds(array)) wait_for(runtime, *array.storage(), "wait_to_read");
   raise_failure(*array.storage());
 }
 
@@ -409,5 +414,13 @@ bool quiesce() {
 }
 
 bool inside_task() { return Pool::inside_task(); }
+
+bool holds(const Array& array) {
+  for (const Task* task : Pool::running_here())
+    for (const Record& call : task->steps)
+      for (const Operand& input : call.inputs)
+        if (input.storage() == array.storage() && (call.op->flags & kHost)) return true;
+  return false;
+}
 
 }  // namespace slipstream::engine

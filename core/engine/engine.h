@@ -118,5 +118,8 @@ uint32_t generation();
 bool quiesce();
 // Is the calling thread running a task?
 bool inside_task();
+// Is the array an input of a call that the calling thread is running? Then it keeps its value until that call ends,
+// and reading it waits for nothing: not for later writes, which wait for the call.
+bool holds(const Array& array);
 
 }  // namespace slipstream::engine

@@ -47,22 +47,24 @@ Prepared prepare(Runtime& runtime, Record& call) {
       if (!some_left) return {nullptr, std::move(failure)};
     }
   }
+  int output = 0;
   try {
     take_over_dying_input(call);
-    for (Operand& output : call.outputs) output.storage()->allocate();
+    for (; output < call.outputs.size(); output++) call.outputs[output].storage()->allocate();
     Device device = device_of(call);
     MakeKernel make = backend(device).find(*call.op);
     if (!make) fail(ErrorKind::runtime, call.op->name, " is not available on ", device);
     return {make(call), nullptr};
   } catch (...) {
-    return {nullptr, to_failure(runtime, call, std::current_exception())};
+    return {nullptr, to_failure(runtime, call, std::current_exception(), output)};
   }
 }
 
-FailurePtr to_failure(Runtime& runtime, const Record& call, std::exception_ptr error) {
+FailurePtr to_failure(Runtime& runtime, const Record& call, std::exception_ptr error, int output) {
   auto failure = std::make_shared<Failure>();
-  failure->op = call.op->name;
-  failure->source = call.source;
+  Program::Origin origin = origin_of(call, output);
+  failure->op = origin.op->name;
+  failure->source = origin.source;
   try {
     std::rethrow_exception(error);
   } catch (const Error& e) {

@@ -17,8 +17,8 @@ struct Prepared {
 
 // Gives the outputs memory and makes the kernel. Raises nothing.
 Prepared prepare(Runtime& runtime, Record& call);
-// What an exception out of a call's kernel means for its results.
-FailurePtr to_failure(Runtime& runtime, const Record& call, std::exception_ptr error);
+// What an exception out of a call's kernel, or out of finding memory for an output, means for its results.
+FailurePtr to_failure(Runtime& runtime, const Record& call, std::exception_ptr error, int output = 0);
 // Every chunk, here and now. Null if it went well.
 FailurePtr run_kernel(Runtime& runtime, const Record& call, Kernel& kernel);
 // The call is over: its outputs are ready, or failed.

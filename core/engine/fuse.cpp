@@ -166,6 +166,7 @@ class Fuser {
     ProgramBuilder::Reg reg;
     uint32_t operands;  // of the group on this storage
     uint32_t writes;
+    size_t member;      // that computes it
   };
 
   ProgramBuilder::Reg load(const Operand& operand) {
@@ -193,11 +194,12 @@ class Fuser {
       auto known = std::find_if(results_.begin(), results_.end(),
                                 [&](const Result& r) { return r.operand->storage() == output.storage(); });
       if (known == results_.end()) {
-        results_.push_back({&output, value, 1, 1});
+        results_.push_back({&output, value, 1, 1, i});
       } else {
         known->reg = value;
         known->operands++;
         known->writes++;
+        known->member = i;
       }
     }
   }
@@ -260,6 +262,7 @@ class Fuser {
       call.in_place |= in_place;
       call.outputs.push_back(*result.operand);
       builder_.result(result.reg);
+      builder_.origin(calls_[result.member]);
     }
     call.params = builder_.finish();
     put(group, group.members.back(), std::move(call));
@@ -284,6 +287,7 @@ class Fuser {
         if (is_input) value = result.reg;
       }
       builder_.result(value);
+      builder_.origin(call);
       builder_.reduce(call.op->row, is_half(call.compute) ? DType::f32 : call.compute);
       Record fused = merged(group, i);
       fused.op = &kReduce;
@@ -332,6 +336,7 @@ std::shared_ptr<const Program> without_failed(const Program& program, const std:
   kept->inputs.clear();
   kept->code.clear();
   kept->results.clear();
+  kept->origins.clear();
   std::vector<uint16_t> number(program.registers());
   uint16_t next = 0;
   for (size_t reg = 0; reg < program.registers(); reg++) {
@@ -343,8 +348,11 @@ std::shared_ptr<const Program> without_failed(const Program& program, const std:
     for (int a = 0; a < instr.arity; a++) instr.args[a] = number[instr.args[a]];
     kept->code.push_back(instr);
   }
-  for (uint16_t result : program.results)
-    if (!failed[result]) kept->results.push_back(number[result]);
+  for (size_t i = 0; i < program.results.size(); i++) {
+    if (failed[program.results[i]]) continue;
+    kept->results.push_back(number[program.results[i]]);
+    if (i < program.origins.size()) kept->origins.push_back(program.origins[i]);
+  }
   return kept;
 }
 

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <unordered_set>
 
+#include "../program.h"
 #include "execute.h"
 #include "runtime.h"
 
@@ -421,7 +422,7 @@ Event Pool::run_event(const Task& task, size_t step) {
   const Record& call = task.steps[step];
   Event event{};
   event.type = Event::run;
-  event.name = call.op->name;
+  event.name = call_name(call);
   event.shapes = describe_shapes(call);
   event.source = call.source;
   event.sequence = call.sequence;

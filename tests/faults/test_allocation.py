@@ -32,16 +32,21 @@ def run_with_faults(program: Program, every: int) -> tuple[dict[str, Any], set[s
 
 
 def run_steps(steps: tuple[Step, ...], names: dict[str, Any], unknown: set[str]) -> None:
-    roots = {step.binds: step.root for step in steps if step.binds}
-    lost: set[str] = set()
+    """Runs what can be run. `unknown` holds memory that a refused call would have written, and all made from it."""
+    roots: dict[str, str] = {}
     for step in steps:
+        refused = False
         try:
             exec(step.compiled, names)
         except (MemoryError, NameError) as error:
             assert isinstance(error, (errors.OutOfMemoryError, NameError)), repr(error)
-            if step.writes:
-                lost.add(step.root)
-    unknown |= {name for name, root in roots.items() if root in lost} | lost
+            refused = True
+        if step.binds:
+            roots[step.binds] = step.root
+        used = {roots.get(name, name) for name in step.uses}
+        if (refused and step.writes) or used & unknown:
+            unknown.add(step.root)
+    unknown |= {name for name, root in roots.items() if root in unknown}
 
 
 @pytest.mark.parametrize("every", range(1, 14))

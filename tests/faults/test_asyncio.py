@@ -99,18 +99,17 @@ def test_await_raises_what_failed() -> None:
 @pytest.mark.skipif(not ASYNC, reason="the synchronous engine computes inside the call")
 def test_an_await_can_be_given_up() -> None:
     gate = threading.Event()
+    x = held(gate, 5)
 
-    async def main() -> Any:
-        x = held(gate, 5)
+    async def wait() -> Any:
+        return await x
 
-        async def wait() -> Any:
-            return await x
-
+    async def main() -> None:
         with pytest.raises(asyncio.TimeoutError):
             await asyncio.wait_for(wait(), 0.05)
-        return x
+        assert not x.is_ready()
 
-    x = asyncio.run(main())
+    asyncio.run(main())
     gate.set()
     assert (x + 1).item() == 6
 

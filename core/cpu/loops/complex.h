@@ -95,11 +95,11 @@ cx<R> round(cx<R> x) {
   cx<R> name(cx<R> x) {                       \
     return from_std<R>(std::name(to_std(x))); \
   }
-SLIP_COMPLEX(exp)
-SLIP_COMPLEX(log)
-SLIP_COMPLEX(sqrt) SLIP_COMPLEX(sin) SLIP_COMPLEX(cos) SLIP_COMPLEX(tan) SLIP_COMPLEX(asin) SLIP_COMPLEX(acos)
-    SLIP_COMPLEX(atan) SLIP_COMPLEX(sinh) SLIP_COMPLEX(cosh) SLIP_COMPLEX(tanh) SLIP_COMPLEX(asinh) SLIP_COMPLEX(acosh)
-        SLIP_COMPLEX(atanh)
+// clang-format off
+SLIP_COMPLEX(exp) SLIP_COMPLEX(log) SLIP_COMPLEX(sqrt) SLIP_COMPLEX(sin) SLIP_COMPLEX(cos) SLIP_COMPLEX(tan)
+SLIP_COMPLEX(asin) SLIP_COMPLEX(acos) SLIP_COMPLEX(atan) SLIP_COMPLEX(sinh) SLIP_COMPLEX(cosh) SLIP_COMPLEX(tanh)
+SLIP_COMPLEX(asinh) SLIP_COMPLEX(acosh) SLIP_COMPLEX(atanh)
+// clang-format on
 #undef SLIP_COMPLEX
 
             template <class R>

@@ -43,12 +43,12 @@ concept Float = std::is_floating_point_v<T>;
   extern "C" SLIP_VECTOR double vm_##name(double, double) __asm__(#name);     \
   inline float name(float x, float y) { return vm_##name##f(x, y); }          \
   inline double name(double x, double y) { return vm_##name(x, y); }
-SLIP_MATH1(acos)
-SLIP_MATH1(acosh)
-SLIP_MATH1(asin) SLIP_MATH1(asinh) SLIP_MATH1(atan) SLIP_MATH1(atanh) SLIP_MATH1(cbrt) SLIP_MATH1(cos) SLIP_MATH1(cosh)
-    SLIP_MATH1(erf) SLIP_MATH1(erfc) SLIP_MATH1(exp) SLIP_MATH1(exp2) SLIP_MATH1(expm1) SLIP_MATH1(log)
-        SLIP_MATH1(log10) SLIP_MATH1(log1p) SLIP_MATH1(log2) SLIP_MATH1(sin) SLIP_MATH1(sinh) SLIP_MATH1(tan)
-            SLIP_MATH1(tanh) SLIP_MATH2(atan2) SLIP_MATH2(hypot) SLIP_MATH2(pow)
+// clang-format off
+SLIP_MATH1(acos) SLIP_MATH1(acosh) SLIP_MATH1(asin) SLIP_MATH1(asinh) SLIP_MATH1(atan) SLIP_MATH1(atanh)
+SLIP_MATH1(cbrt) SLIP_MATH1(cos) SLIP_MATH1(cosh) SLIP_MATH1(erf) SLIP_MATH1(erfc) SLIP_MATH1(exp) SLIP_MATH1(exp2)
+SLIP_MATH1(expm1) SLIP_MATH1(log) SLIP_MATH1(log10) SLIP_MATH1(log1p) SLIP_MATH1(log2) SLIP_MATH1(sin) SLIP_MATH1(sinh)
+SLIP_MATH1(tan) SLIP_MATH1(tanh) SLIP_MATH2(atan2) SLIP_MATH2(hypot) SLIP_MATH2(pow)
+// clang-format on
 #undef SLIP_MATH1
 #undef SLIP_MATH2
 
