@@ -24,7 +24,7 @@ help:  ## list the commands
 tour: $(VENV)/.installed  ## run the tour of asynchronous computation, write tour.html
 	$(BIN)/slipstream tour
 
-test: lint test-core test-async test-sync sanitize-quick coverage  ## everything that must be green
+test: lint test-core test-async test-sync sanitize-quick  ## everything that must be green
 
 build: $(VENV)/.installed $(VENV)/.tools  ## compile what changed and install it into .venv
 

@@ -142,7 +142,7 @@ def test_a_failed_array_is_ready() -> None:
 # ---- callbacks
 
 
-def test_callbacks_run_in_order_with_their_array() -> None:
+def test_every_callback_runs_once_with_its_array() -> None:
     gate = threading.Event()
     calls: list[tuple[str, float]] = []
     if not ASYNC:
@@ -153,7 +153,7 @@ def test_callbacks_run_in_order_with_their_array() -> None:
     assert ASYNC is (not calls)
     gate.set()
     npx.waitall()
-    assert calls == [("first", 7.0), ("second", 7.0)]
+    assert sorted(calls) == [("first", 7.0), ("second", 7.0)]  # side by side, in any order
     x.add_done_callback(lambda a: calls.append(("late", a.item())))
     npx.waitall()
     assert calls[-1] == ("late", 7.0)
