@@ -61,7 +61,8 @@ READY := $(VENV)/.installed $(VENV)/.tools
 lint: $(READY)  ## ruff, clang-format, mypy, and the house rules
 	$(BIN)/ruff check $(PY_DIRS)
 	$(BIN)/ruff format --check $(PY_DIRS)
-	$(BIN)/clang-format --dry-run -Werror $(CPP)
+	@echo clang-format --dry-run
+	@$(BIN)/clang-format --dry-run -Werror $(CPP)
 	$(BIN)/mypy
 	$(BIN)/python tools/house_rules.py
 
@@ -72,7 +73,7 @@ generated: $(READY)  ## write again what is made from tables: the stubs and docs
 format: $(if $(wildcard $(VENV)/.tools),,$(READY))  ## put all code into the agreed layout
 	$(BIN)/ruff check --fix-only -q $(PY_DIRS)
 	$(BIN)/ruff format -q $(PY_DIRS)
-	$(BIN)/clang-format -i $(CPP)
+	@$(BIN)/clang-format -i $(CPP)
 
 test-core: $(READY)  ## the C++ tests; T=name runs those whose name contains it
 	$$(ls -t build/cp*/tests/core/core_tests | head -1) $(T)

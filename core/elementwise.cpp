@@ -356,7 +356,6 @@ Array elementwise(Row row, std::span<const Arg> args, const ElementwiseOptions& 
         args[1].scalar.i < 0)
       fail(ErrorKind::value, "pow: integers to negative integer powers are not allowed; convert to a float type first");
     Row cheaper = cheaper_power(args[1], compute);
-    if (cheaper == Row::square && args[0].array.dtype == DType::b1) compute = DType::i8;  // as NumPy's square
     if (cheaper != Row::pow) return record_row(cheaper, compute, compute, args.first(1), options.out);
   }
   return record_row(row, compute, given(row_rule(row), compute), args, options.out);

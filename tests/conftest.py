@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import signal
 import zlib
 
 import numpy
 import pytest
 
 from slipstream import npx
+
+# A shell that starts `make test` in the background has it ignore Ctrl-C, which some tests are about.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -48,8 +48,3 @@ def test_ravel_of_what_does_not_lie_in_a_row_is_a_copy() -> None:
     forwards = np.ravel(x)
     forwards += 10
     assert x.tolist() == [10, 11, 12, 13]
-
-
-def test_square_of_bools_is_as_in_numpy() -> None:
-    x = numpy.array([True, False])
-    assert (np.array(x) ** 2).dtype == (x**2).dtype
