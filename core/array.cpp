@@ -19,17 +19,10 @@ Storage::Storage(Device device, size_t nbytes, void* data, std::function<void()>
     : device(device), nbytes(nbytes), data_(static_cast<char*>(data)), release_borrowed_(std::move(release)) {}
 
 Storage::~Storage() {
-  leave_flight();
   if (owned_) engine::deallocate(device, data_, nbytes);
   if (release_borrowed_) release_borrowed_();
   delete use;
   delete failure_.load(std::memory_order_relaxed);
-}
-
-// Called when one reference is left. If that is the handles', no call needs the storage any more.
-void Storage::leave_flight() {
-  if (!in_flight_.load(std::memory_order_relaxed) || (refs() == 1 && !has_handles())) return;
-  if (in_flight_.exchange(false, std::memory_order_relaxed)) engine::leave_flight(nbytes);
 }
 
 void Storage::allocate() {

@@ -54,20 +54,13 @@ class Storage {
   // References: one for all handles together, one for each Operand.
   void retain() { refs_.fetch_add(1, std::memory_order_relaxed); }
   void release() {
-    uint32_t before = refs_.fetch_sub(1, std::memory_order_acq_rel);
-    if (before == 1)
-      delete this;
-    else if (before == 2)
-      leave_flight();
+    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
   uint32_t refs() const { return refs_.load(std::memory_order_acquire); }
 
   // How many others see the memory (buffer protocol, DLPack). A call that writes what they read, or reads what they may
   // write, is done before it returns.
   std::atomic<uint32_t> lent{0}, lent_writable{0};
-
-  // In flight: some recorded call still has to write or read it. Its bytes count against the engine's bound until then.
-  void enter_flight() { in_flight_.store(true, std::memory_order_relaxed); }
 
   // Owned by the engine.
   std::atomic<uint32_t> pending_writes{0};  // recorded and not finished; 0 means ready
@@ -82,8 +75,6 @@ class Storage {
 
  private:
   ~Storage();
-  void leave_flight();
-  std::atomic<bool> in_flight_{false};
   std::atomic<const FailurePtr*> failure_{nullptr};
   std::atomic<uint32_t> refs_{1};
   std::atomic<uint32_t> handles_{1};

@@ -10,7 +10,5 @@ namespace slipstream::engine {
 // Memory for at least `nbytes`, aligned to 64 bytes; never null. Raises Error(memory) if there is none.
 void* allocate(Device device, size_t nbytes);
 void deallocate(Device device, void* memory, size_t nbytes);
-// So many bytes of results are no longer needed by any recorded call.
-void leave_flight(size_t nbytes);
 
 }  // namespace slipstream::engine

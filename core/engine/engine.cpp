@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "allocator.h"
 #include "execute.h"
 #include "runtime.h"
 
@@ -148,7 +147,6 @@ void Runtime::fork_child() {
   fresh->kind = old.kind.load();
   fresh->front_end = old.front_end;
   fresh->limits.store(old.limits.load());
-  fresh->counters.bytes = old.counters.bytes.load();  // storages in flight take theirs off when they go
   fresh->allocator.inherit(old.allocator);
   fresh->planner.inherit(old.planner);
   fresh->pool.inherit(old.pool);
@@ -176,14 +174,11 @@ void Runtime::admit(Record& call) {
   raise_to(counters.peak_bytes,
            counters.bytes.fetch_add(call.flight_bytes, std::memory_order_relaxed) + call.flight_bytes);
   counters.recorded.fetch_add(1, std::memory_order_relaxed);
-  if (!call.in_place)
-    for (Operand& output : call.outputs) output.storage()->enter_flight();
 }
 
-void Runtime::retire(const Record& call) { counters.ops.fetch_sub(call.calls, std::memory_order_relaxed); }
-
-void leave_flight(size_t nbytes) {
-  Runtime::get().counters.bytes.fetch_sub(static_cast<int64_t>(nbytes), std::memory_order_relaxed);
+void Runtime::retire(const Record& call) {
+  counters.ops.fetch_sub(call.calls, std::memory_order_relaxed);
+  counters.bytes.fetch_sub(call.flight_bytes, std::memory_order_relaxed);
 }
 
 // The stream is full: help until there is room again, with some to spare so that not every call stalls.
