@@ -67,6 +67,10 @@ class Peer:
         """An array, or a list or tuple of them, once it is computed. Synchronous libraries have nothing to do."""
         return result
 
+    def wait_for_all(self, last: Any) -> Any:
+        """The last result, once all that was called before is done too, read by anybody or not."""
+        return self.wait(last)
+
     def repeat_waiting(self, x: Any, times: int) -> Any:
         """`y = x + 1`, waited for each time. Spelled out by each peer, since a call more would be a tenth of it."""
         for _ in range(times):
@@ -143,6 +147,10 @@ class Slipstream(Peer):
         else:
             result.wait_to_read()
         return result
+
+    def wait_for_all(self, last: Any) -> Any:
+        self.npx.waitall()  # a wait for one array runs that one first
+        return last
 
     def repeat_waiting(self, x: Any, times: int) -> Any:
         for _ in range(times):
@@ -394,6 +402,10 @@ class MXNet(Peer):
         else:
             result.wait_to_read()
         return result
+
+    def wait_for_all(self, last: Any) -> Any:
+        self.npx.waitall()  # a wait for one array runs that one first
+        return last
 
     def repeat_waiting(self, x: Any, times: int) -> Any:
         for _ in range(times):

@@ -9,13 +9,15 @@ from xml.etree import ElementTree
 
 import pytest
 
+from slipstream import engine
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import __main__ as command  # noqa: E402
 from benchmarks import picture, report, results, runner, worker  # noqa: E402
 from benchmarks.peers import PEERS, NumPy  # noqa: E402
-from benchmarks.workload import COMPILED, EAGER, Limit, Workload, find  # noqa: E402
+from benchmarks.workload import COMPILED, EAGER, NO_SKIP, Limit, Workload, find  # noqa: E402
 
 
 def row(seconds, goals, **settings):
@@ -88,6 +90,17 @@ def test_the_small_version_runs_and_agrees_with_numpy(workload):
     peer = PEERS["slipstream"]()
     prepared = worker.Prepared(peer, workload, "", quick=True)
     assert prepared.shot(0.0)["best"] > 0
+
+
+@pytest.mark.parametrize("workload", [w for w in find([]) if w.skips], ids=lambda w: w.name)
+def test_with_skipping_off_all_is_done_when_the_clock_stops(workload):
+    prepared = worker.Prepared(PEERS["slipstream"](), workload, NO_SKIP, quick=True)
+    with prepared.settings():
+        before = engine.stats()
+        prepared.finish(prepared.run())
+        after = engine.stats()
+    assert after["executed"] - before["executed"] == after["recorded"] - before["recorded"] > 1
+    assert after["in_flight_ops"] == 0
 
 
 def test_a_wrong_result_is_not_timed():

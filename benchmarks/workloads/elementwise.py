@@ -38,7 +38,7 @@ def add1_queued(p: Peer, times: int, n: int, dtype: str = "float32") -> Any:
     def run() -> Any:
         for _ in range(times):
             y = x + 1
-        return p.wait(y)
+        return p.wait_for_all(y)
 
     return run
 

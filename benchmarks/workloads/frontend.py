@@ -26,7 +26,7 @@ def issue(p: Peer, times: int) -> Any:
             y = x + 1
         return y
 
-    return run, p.wait
+    return run, p.wait_for_all
 
 
 @workload(

@@ -38,7 +38,7 @@ def randmm(p: Peer, n: int) -> Any:
         for _ in range(10):
             a = p.normal((n, n))
             b = a @ a
-        return p.wait(b)
+        return p.wait_for_all(b)
 
     return run
 
