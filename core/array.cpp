@@ -19,10 +19,15 @@ Storage::Storage(Device device, size_t nbytes, void* data, std::function<void()>
     : device(device), nbytes(nbytes), data_(static_cast<char*>(data)), release_borrowed_(std::move(release)) {}
 
 Storage::~Storage() {
+  if (in_flight.load(std::memory_order_relaxed)) leave_flight();
   if (owned_) engine::deallocate(device, data_, nbytes);
   if (release_borrowed_) release_borrowed_();
   delete use;
   delete failure_.load(std::memory_order_relaxed);
+}
+
+void Storage::leave_flight() {
+  if (in_flight.exchange(false, std::memory_order_relaxed)) engine::leave_flight(*this);
 }
 
 void Storage::allocate() {

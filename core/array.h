@@ -44,19 +44,23 @@ class Storage {
   void allocate();                     // called by the engine before the first write; may raise Error(memory)
   bool take_over(Storage& dying);      // use the dying storage's buffer; false if it does not fit
 
-  // Handles: Arrays that can still be read or recorded from. 0: nobody can name this storage any more.
-  void add_handle() { handles_.fetch_add(1, std::memory_order_relaxed); }
+  // Handles are the Arrays that can still be read or recorded from; with none, nobody can name this storage any more.
+  // Uses are the Operands of calls that are recorded and not done. Both are kept in one number, so that whoever takes
+  // the last of either is known.
+  void add_handle() { holders_.fetch_add(kHandle, std::memory_order_relaxed); }
   void drop_handle() {
-    if (handles_.fetch_sub(1, std::memory_order_acq_rel) == 1) release();
+    if (holders_.fetch_sub(kHandle, std::memory_order_acq_rel) == kHandle) delete this;
   }
-  bool has_handles() const { return handles_.load(std::memory_order_acquire) != 0; }
-
-  // References: one for all handles together, one for each Operand.
-  void retain() { refs_.fetch_add(1, std::memory_order_relaxed); }
-  void release() {
-    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  bool has_handles() const { return holders_.load(std::memory_order_acquire) >= kHandle; }
+  void add_use() { holders_.fetch_add(1, std::memory_order_relaxed); }
+  void drop_use() {
+    uint64_t seen = holders_.load(std::memory_order_relaxed);
+    do {
+      if (uses(seen) == 1 && in_flight.load(std::memory_order_relaxed)) leave_flight();
+    } while (!holders_.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel, std::memory_order_relaxed));
+    if (seen == 1) delete this;
   }
-  uint32_t refs() const { return refs_.load(std::memory_order_acquire); }
+  uint32_t uses() const { return uses(holders_.load(std::memory_order_acquire)); }
 
   // How many others see the memory (buffer protocol, DLPack). A call that writes what they read, or reads what they may
   // write, is done before it returns.
@@ -64,6 +68,7 @@ class Storage {
 
   // Owned by the engine.
   std::atomic<uint32_t> pending_writes{0};  // recorded and not finished; 0 means ready
+  std::atomic<bool> in_flight{false};       // counted among the bytes that recorded calls bring into being
   std::atomic<uint32_t> generation{0};      // of the engine that last wrote it (a forked child has a new one)
   FailurePtr failure() const {              // set before pending_writes falls; stays for good
     const FailurePtr* box = failure_.load(std::memory_order_acquire);
@@ -74,10 +79,13 @@ class Storage {
   engine::StorageUse* use = nullptr;        // who writes and reads it; guarded by the planner's lock
 
  private:
+  static constexpr uint64_t kHandle = 1ull << 32;
+  static uint32_t uses(uint64_t holders) { return static_cast<uint32_t>(holders); }
   ~Storage();
+  void leave_flight();
+
   std::atomic<const FailurePtr*> failure_{nullptr};
-  std::atomic<uint32_t> refs_{1};
-  std::atomic<uint32_t> handles_{1};
+  std::atomic<uint64_t> holders_{kHandle};  // handles in the upper half, uses in the lower
   char* data_ = nullptr;
   bool owned_ = false;  // memory comes from the device's allocator and goes back there
   std::function<void()> release_borrowed_;
@@ -136,10 +144,10 @@ class Array : public View {
 class Operand : public View {
  public:
   Operand() = default;
-  explicit Operand(const Array& a) : View(a), storage_(a.storage()) { storage_->retain(); }
-  Operand(const Array& a, View v) : View(std::move(v)), storage_(a.storage()) { storage_->retain(); }
+  explicit Operand(const Array& a) : View(a), storage_(a.storage()) { storage_->add_use(); }
+  Operand(const Array& a, View v) : View(std::move(v)), storage_(a.storage()) { storage_->add_use(); }
   Operand(const Operand& o) : View(o), storage_(o.storage_) {
-    if (storage_) storage_->retain();
+    if (storage_) storage_->add_use();
   }
   Operand(Operand&& o) noexcept : View(std::move(o)), storage_(std::exchange(o.storage_, nullptr)) {}
   Operand& operator=(Operand o) noexcept {
@@ -148,7 +156,7 @@ class Operand : public View {
     return *this;
   }
   ~Operand() {
-    if (storage_) storage_->release();
+    if (storage_) storage_->drop_use();
   }
   bool is_scalar() const { return storage_ == nullptr; }
   Storage* storage() const { return storage_; }

@@ -40,7 +40,6 @@ struct Record {
   uint64_t sequence = 0;       // set by the engine, like the rest of these numbers
   uint64_t recorded_in = 0;    // number of the host call that recorded it; 0: the program itself
   uint32_t calls = 1;          // how many calls of the program it stands for
-  int64_t flight_bytes = 0;    // of the results it brings into being
   int64_t recorded_ns = 0;     // while tracing
   SmallVec<Operand, 3> inputs;
   SmallVec<Operand, 1> outputs;

@@ -166,7 +166,8 @@ std::shared_ptr<const Program> ProgramBuilder::finish() {
   program->constants = constants_;
   program->reduction = reduction_;
   program->accumulate = accumulate_;
-  program->origins = origins_;
+  program->origins = std::move(origins_);
+  program->members = std::move(members_);
   auto number = [&](const Reg& reg) {
     size_t base =
         reg.kind == Reg::input ? 0 : (reg.kind == Reg::constant ? inputs_.size() : inputs_.size() + constants_.size());

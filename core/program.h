@@ -39,6 +39,15 @@ struct Program final : OpParams {
     SourceId source;
   };
   std::vector<Origin> origins;
+  // The merged calls in their order, each with what it read and wrote: an array by its number among the inputs, or
+  // kWritten + its number among the arrays that were written, those that are outputs first. Tells who shares a failure.
+  struct Member {
+    std::array<uint16_t, 3> reads;
+    uint16_t count;  // of reads
+    uint16_t writes;
+  };
+  static constexpr uint16_t kWritten = 1 << 15;
+  std::vector<Member> members;
   // A program may end in one reduction of its only result, over the axes given by the record's ReduceParams.
   Row reduction = Row::none;
   DType accumulate = DType::f32;  // type of the reduction's accumulator
@@ -69,6 +78,7 @@ class ProgramBuilder {
   Reg apply(Row row, DType compute, DType result, std::span<const Reg> args);
   void result(Reg reg) { results_.push_back(reg); }
   void origin(const Record& call) { origins_.push_back({call.op, call.source}); }
+  void members(std::vector<Program::Member> members) { members_ = std::move(members); }
   // Ends the program in a reduction of its one result.
   void reduce(Row row, DType accumulate);
   size_t size() const { return code_.size(); }
@@ -88,6 +98,7 @@ class ProgramBuilder {
   std::vector<Step> code_;
   std::vector<Reg> results_;
   std::vector<Program::Origin> origins_;
+  std::vector<Program::Member> members_;
   Row reduction_ = Row::none;
   DType accumulate_ = DType::f32;
 };

@@ -17,7 +17,11 @@ std::atomic<Runtime*> the_runtime{nullptr};
 
 constexpr int64_t kHeavyBytes = 256 << 10;  // a call on so much is worth waking a sleeping worker at once
 
-bool is_heavy(const Record& call) { return call.flight_bytes >= kHeavyBytes || (call.op->flags & (kHost | kLong)); }
+bool is_heavy(const Record& call) {
+  int64_t bytes = 0;
+  for (const Operand& output : call.outputs) bytes += static_cast<int64_t>(output.nbytes());
+  return bytes >= kHeavyBytes || (call.op->flags & (kHost | kLong));
+}
 
 // The failure of an array that was being computed when the process forked.
 FailurePtr forked_failure() {
@@ -162,23 +166,30 @@ void Runtime::adopt(Storage& storage) {
   storage.generation.store(generation, std::memory_order_relaxed);
 }
 
+// A result is in flight until the last call that uses it is done: before that its memory cannot go back, even if
+// nobody else can name it.
 void Runtime::admit(Record& call) {
+  int64_t bytes = 0;
   if (!call.in_place)
-    for (const Operand& output : call.outputs) call.flight_bytes += static_cast<int64_t>(output.storage()->nbytes);
+    for (const Operand& output : call.outputs) bytes += static_cast<int64_t>(output.storage()->nbytes);
   int64_t ops = counters.ops.load(std::memory_order_relaxed);
   // A host call that records more must not wait for itself to end.
   if (ops > 0 && !Pool::inside_task() &&
-      (ops >= limits.ops() || counters.bytes.load(std::memory_order_relaxed) + call.flight_bytes > limits.bytes()))
-    stall(call.flight_bytes);
+      (ops >= limits.ops() || counters.bytes.load(std::memory_order_relaxed) + bytes > limits.bytes()))
+    stall(bytes);
   raise_to(counters.peak_ops, counters.ops.fetch_add(1, std::memory_order_relaxed) + 1);
-  raise_to(counters.peak_bytes,
-           counters.bytes.fetch_add(call.flight_bytes, std::memory_order_relaxed) + call.flight_bytes);
   counters.recorded.fetch_add(1, std::memory_order_relaxed);
+  if (bytes == 0) return;
+  raise_to(counters.peak_bytes, counters.bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes);
+  for (const Operand& output : call.outputs) output.storage()->in_flight.store(true, std::memory_order_relaxed);
 }
 
-void Runtime::retire(const Record& call) {
-  counters.ops.fetch_sub(call.calls, std::memory_order_relaxed);
-  counters.bytes.fetch_sub(call.flight_bytes, std::memory_order_relaxed);
+void Runtime::retire(const Record& call) { counters.ops.fetch_sub(call.calls, std::memory_order_relaxed); }
+
+void leave_flight(const Storage& storage) {
+  Runtime& runtime = Runtime::get();
+  if (storage.generation.load(std::memory_order_relaxed) == runtime.generation)
+    runtime.counters.bytes.fetch_sub(static_cast<int64_t>(storage.nbytes), std::memory_order_relaxed);
 }
 
 // The stream is full: help until there is room again, with some to spare so that not every call stalls.

@@ -31,7 +31,7 @@ void take_over_dying_input(Record& call) {
   for (Operand& input : call.inputs) {
     if (input.is_scalar()) continue;
     Storage& dying = *input.storage();
-    if (dying.refs() == 1 && !dying.has_handles() && input.offset == 0 &&
+    if (dying.uses() == 1 && !dying.has_handles() && input.offset == 0 &&
         itemsize(input.dtype) == itemsize(output.dtype) && input.shape == output.shape && input.contiguous() &&
         output.contiguous() && output.storage()->take_over(dying))
       return;
@@ -56,7 +56,10 @@ Prepared prepare(Runtime& runtime, Record& call) {
     if (!make) fail(ErrorKind::runtime, call.op->name, " is not available on ", device);
     return {make(call), nullptr};
   } catch (...) {
-    return {nullptr, to_failure(runtime, call, std::current_exception(), output)};
+    FailurePtr failure = to_failure(runtime, call, std::current_exception(), output);
+    if (call.op != &kMap || call.outputs.size() < 2 || output == call.outputs.size()) return {nullptr, failure};
+    call.outputs[output].storage()->set_failure(failure);  // no memory for this result; the others may still have some
+    return prepare(runtime, call);
   }
 }
 

@@ -169,30 +169,41 @@ class Fuser {
     size_t member;      // that computes it
   };
 
-  ProgramBuilder::Reg load(const Operand& operand) {
-    for (Result& result : results_) {
-      if (result.operand->storage() != operand.storage()) continue;
-      result.operands++;
-      return result.reg;
+  // The register with the operand's value. Notes in `member` where it comes from.
+  ProgramBuilder::Reg load(const Operand& operand, Program::Member& member) {
+    auto read = [&](size_t number) { member.reads[member.count++] = static_cast<uint16_t>(number); };
+    for (size_t i = 0; i < results_.size(); i++) {
+      if (results_[i].operand->storage() != operand.storage()) continue;
+      read(Program::kWritten + i);
+      results_[i].operands++;
+      return results_[i].reg;
     }
-    for (const Input& input : inputs_)
-      if (input.operand->storage() == operand.storage() && same_view(*input.operand, operand)) return input.reg;
-    inputs_.push_back({&operand, builder_.input(operand.dtype)});
-    return inputs_.back().reg;
+    size_t known = 0;
+    while (known < inputs_.size() && !(inputs_[known].operand->storage() == operand.storage() &&
+                                       same_view(*inputs_[known].operand, operand)))
+      known++;
+    if (known == inputs_.size()) inputs_.push_back({&operand, builder_.input(operand.dtype)});
+    read(known);
+    return inputs_[known].reg;
   }
 
   void build(const Group& group) {
     builder_ = ProgramBuilder();
     inputs_.clear();
     results_.clear();
+    members_.clear();
     for (size_t i : group.members) {
       const Record& call = calls_[i];
+      Program::Member member{};
       args_.clear();
-      for (const Operand& input : call.inputs) args_.push_back(input.is_scalar() ? ProgramBuilder::Reg{} : load(input));
+      for (const Operand& input : call.inputs)
+        args_.push_back(input.is_scalar() ? ProgramBuilder::Reg{} : load(input, member));
       ProgramBuilder::Reg value = builder_.append(call, args_);
       const Operand& output = call.outputs[0];
       auto known = std::find_if(results_.begin(), results_.end(),
                                 [&](const Result& r) { return r.operand->storage() == output.storage(); });
+      member.writes = static_cast<uint16_t>(known - results_.begin());
+      members_.push_back(member);
       if (known == results_.end()) {
         results_.push_back({&output, value, 1, 1, i});
       } else {
@@ -207,7 +218,7 @@ class Fuser {
   // Nobody outside the group, with `more` operands of the call that follows it, can read the result.
   bool is_internal(const Result& result, bool in_place, uint32_t more = 0) const {
     const Storage& storage = *result.operand->storage();
-    return !in_place && !storage.has_handles() && storage.refs() == storage.use->operands &&
+    return !in_place && !storage.has_handles() && storage.uses() == storage.use->operands &&
            result.operands + more == storage.use->operands;
   }
 
@@ -228,12 +239,8 @@ class Fuser {
     call.recorded_in = last.recorded_in;
     call.recorded_ns = first.recorded_ns;
     call.calls = 0;
-    auto count = [&](const Record& member) {
-      call.calls += member.calls;
-      call.flight_bytes += member.flight_bytes;
-    };
-    for (size_t i : group.members) count(calls_[i]);
-    if (also != group.members.back()) count(last);
+    for (size_t i : group.members) call.calls += calls_[i].calls;
+    if (also != group.members.back()) call.calls += last.calls;
     for (const Input& input : inputs_) call.inputs.push_back(*input.operand);
     return call;
   }
@@ -253,16 +260,28 @@ class Fuser {
     Record call = merged(group, group.members.back());
     call.op = &kMap;
     const Storage* last = calls_[group.members.back()].outputs[0].storage();
-    for (const Result& result : results_) {
+    std::vector<uint16_t> numbers(results_.size());  // of the results in Program::members
+    uint16_t outputs = 0, others = static_cast<uint16_t>(results_.size());
+    for (size_t i = 0; i < results_.size(); i++) {
+      const Result& result = results_[i];
       bool in_place = wrote_in_place(group, result.operand->storage());
       bool internal = is_internal(result, in_place) && result.operand->storage() != last;
       result.operand->storage()->pending_writes.fetch_sub(result.writes - (internal ? 0 : 1),
                                                           std::memory_order_acq_rel);
+      numbers[i] = internal ? --others : outputs++;
       if (internal) continue;
       call.in_place |= in_place;
       call.outputs.push_back(*result.operand);
       builder_.result(result.reg);
       builder_.origin(calls_[result.member]);
+    }
+    if (outputs > 1) {  // one result fails or does not
+      for (Program::Member& member : members_) {
+        for (uint16_t& read : member.reads)
+          if (read >= Program::kWritten) read = Program::kWritten + numbers[read - Program::kWritten];
+        member.writes = numbers[member.writes];
+      }
+      builder_.members(members_);
     }
     call.params = builder_.finish();
     put(group, group.members.back(), std::move(call));
@@ -314,33 +333,47 @@ class Fuser {
   ProgramBuilder builder_;
   std::vector<Input> inputs_;
   std::vector<Result> results_;
+  std::vector<Program::Member> members_;
   std::vector<ProgramBuilder::Reg> args_;
 };
 
-// Which inputs each register of a program depends on; register numbers as in the program.
-std::vector<std::vector<bool>> dependencies(const Program& program) {
-  std::vector<std::vector<bool>> on(program.registers(), std::vector<bool>(program.inputs.size()));
-  for (size_t i = 0; i < program.inputs.size(); i++) on[i][i] = true;
-  for (size_t i = 0; i < program.code.size(); i++) {
-    auto& mine = on[program.first_value() + i];
-    for (int a = 0; a < program.code[i].arity; a++)
-      for (size_t k = 0; k < mine.size(); k++)
-        if (on[program.code[i].args[a]][k]) mine[k] = true;
+// What each output of a merged call fails with, as if its members had run one by one: each of them fails with the first
+// of its inputs that failed, or because what it writes into failed before.
+std::vector<FailurePtr> failures_of_outputs(const Record& call, const Program& program) {
+  std::vector<FailurePtr> written(program.members.size());
+  for (int i = 0; i < call.outputs.size(); i++)
+    written[static_cast<size_t>(i)] = call.outputs[i].storage()->failure();
+  for (const Program::Member& member : program.members) {
+    FailurePtr& failure = written[member.writes];
+    for (int i = 0; i < member.count && !failure; i++) {
+      uint16_t read = member.reads[static_cast<size_t>(i)];
+      failure = read >= Program::kWritten ? written[read - Program::kWritten] : call.inputs[read].storage()->failure();
+    }
   }
-  return on;
+  written.resize(static_cast<size_t>(call.outputs.size()));
+  return written;
 }
 
-// The program without failed inputs, and without the instructions and results that depend on them.
-std::shared_ptr<const Program> without_failed(const Program& program, const std::vector<FailurePtr>& failed) {
+// The program that computes only the results for which `keep` is true, and which of the old inputs it reads.
+std::shared_ptr<const Program> with_results(const Program& program, const std::vector<bool>& keep,
+                                            std::vector<bool>& reads) {
+  std::vector<bool> live(program.registers());
+  for (size_t i = 0; i < keep.size(); i++)
+    if (keep[i]) live[program.results[i]] = true;
+  for (size_t i = program.code.size(); i-- > 0;)
+    if (live[program.first_value() + i])
+      for (int a = 0; a < program.code[i].arity; a++) live[program.code[i].args[a]] = true;
   auto kept = std::make_shared<Program>(program);
   kept->inputs.clear();
   kept->code.clear();
   kept->results.clear();
   kept->origins.clear();
+  kept->members.clear();
   std::vector<uint16_t> number(program.registers());
   uint16_t next = 0;
   for (size_t reg = 0; reg < program.registers(); reg++) {
-    if (failed[reg]) continue;
+    bool constant = reg >= program.inputs.size() && reg < program.first_value();
+    if (!live[reg] && !constant) continue;
     number[reg] = next++;
     if (reg < program.inputs.size()) kept->inputs.push_back(program.inputs[reg]);
     if (reg < program.first_value()) continue;
@@ -348,11 +381,12 @@ std::shared_ptr<const Program> without_failed(const Program& program, const std:
     for (int a = 0; a < instr.arity; a++) instr.args[a] = number[instr.args[a]];
     kept->code.push_back(instr);
   }
-  for (size_t i = 0; i < program.results.size(); i++) {
-    if (failed[program.results[i]]) continue;
+  for (size_t i = 0; i < keep.size(); i++) {
+    if (!keep[i]) continue;
     kept->results.push_back(number[program.results[i]]);
-    if (i < program.origins.size()) kept->origins.push_back(program.origins[i]);
+    kept->origins.push_back(program.origins[i]);
   }
+  reads.assign(live.begin(), live.begin() + static_cast<std::ptrdiff_t>(program.inputs.size()));
   return kept;
 }
 
@@ -364,32 +398,24 @@ void fuse(Runtime& runtime, std::span<Record> calls, std::vector<Record>& droppe
 
 bool drop_failed_results(Record& call) {
   const auto& program = call.as<Program>();
-  auto depends = dependencies(program);
-  std::vector<FailurePtr> failed(program.registers());
-  for (size_t reg = 0; reg < failed.size(); reg++)
-    for (int i = 0; i < call.inputs.size(); i++)
-      if (depends[reg][static_cast<size_t>(i)] && !failed[reg]) failed[reg] = call.inputs[i].storage()->failure();
-  for (int i = 0; i < call.outputs.size(); i++) {  // a storage written in place may have failed before
-    FailurePtr& failure = failed[program.results[static_cast<size_t>(i)]];
-    if (!failure) failure = call.outputs[i].storage()->failure();
-  }
-  for (size_t i = 0; i < program.code.size(); i++)
-    for (int a = 0; a < program.code[i].arity; a++)
-      if (!failed[program.first_value() + i]) failed[program.first_value() + i] = failed[program.code[i].args[a]];
+  std::vector<FailurePtr> failures = failures_of_outputs(call, program);
+  std::vector<bool> keep, reads;
+  for (const FailurePtr& failure : failures) keep.push_back(!failure);
+  auto rest = with_results(program, keep, reads);
   SmallVec<Operand, 3> inputs;
   SmallVec<Operand, 1> outputs;
   for (int i = 0; i < call.inputs.size(); i++)
-    if (!failed[static_cast<size_t>(i)]) inputs.push_back(call.inputs[i]);
+    if (reads[static_cast<size_t>(i)]) inputs.push_back(call.inputs[i]);
   for (int i = 0; i < call.outputs.size(); i++) {
-    const FailurePtr& failure = failed[program.results[static_cast<size_t>(i)]];
-    if (!failure) {
+    Storage& storage = *call.outputs[i].storage();
+    if (const FailurePtr& failure = failures[static_cast<size_t>(i)]) {
+      storage.set_failure(failure);
+      storage.pending_writes.fetch_sub(1, std::memory_order_acq_rel);
+    } else {
       outputs.push_back(call.outputs[i]);
-      continue;
     }
-    call.outputs[i].storage()->set_failure(failure);
-    call.outputs[i].storage()->pending_writes.fetch_sub(1, std::memory_order_acq_rel);
   }
-  call.params = without_failed(program, failed);
+  call.params = std::move(rest);
   call.inputs = std::move(inputs);
   call.outputs = std::move(outputs);
   return !call.outputs.empty();

@@ -119,7 +119,7 @@ bool Planner::is_dead(const Record& call) {
   for (const Operand& output : call.outputs) {
     const Storage& storage = *output.storage();
     const StorageUse& use = *storage.use;
-    if (storage.has_handles() || use.needed_in == batch_number_ || storage.refs() != use.operands) return false;
+    if (storage.has_handles() || use.needed_in == batch_number_ || storage.uses() != use.operands) return false;
   }
   return true;
 }
