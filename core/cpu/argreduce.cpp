@@ -1,7 +1,10 @@
 // argmin and argmax: lanes side by side; long lanes in blocks, whose winners meet in a second phase.
 #include "../ops/argreduce.h"
 
+#include <bit>
+
 #include "backend.h"
+#include "dispatch.h"
 #include "lanes.h"
 
 namespace slipstream::cpu {
@@ -34,45 +37,6 @@ auto comparable(T v) {
   } else {
     return v;
   }
-}
-
-// The best of a dense line: first the best of a block of it, which vectors find fast, and only if that wins, its place.
-template <class T, bool kLargest>
-int64_t first_best(const T* x, int64_t n) {
-  constexpr int64_t kLanes = 32, kBlock = 2048;
-  T best = x[0];
-  int64_t at = 0;
-  for (int64_t begin = 0; begin < n; begin += kBlock) {
-    int64_t end = std::min(n, begin + kBlock), whole = begin + (end - begin) / kLanes * kLanes;
-    T top[kLanes];
-    T nan[kLanes] = {};  // the last NaN met, if any: as wide as the elements, so that one loop vectorises
-    for (int64_t j = 0; j < kLanes; j++) top[j] = best;
-    for (int64_t i = begin; i < whole; i += kLanes)
-      for (int64_t j = 0; j < kLanes; j++) {
-        T v = x[i + j];
-        top[j] = (kLargest ? v > top[j] : v < top[j]) ? v : top[j];
-        nan[j] = is_nan(v) ? v : nan[j];
-      }
-    T winner = best;
-    bool any_nan = is_nan(best);
-    for (int64_t i = whole; i < end; i++) {
-      if (kLargest ? x[i] > winner : x[i] < winner) winner = x[i];
-      any_nan |= is_nan(x[i]);
-    }
-    for (int64_t j = 0; j < kLanes; j++) {
-      if (kLargest ? top[j] > winner : top[j] < winner) winner = top[j];
-      any_nan |= is_nan(nan[j]);
-    }
-    if (any_nan) {
-      while (!is_nan(x[begin])) begin++;
-      return begin;
-    }
-    if (winner != best) {
-      best = winner;
-      for (at = begin; x[at] != best;) at++;
-    }
-  }
-  return at;
 }
 
 template <class T, bool kLargest>
@@ -114,16 +78,14 @@ class ArgReduce final : public Kernel {
 
   void search(const Lanes::Strip& strip, int64_t block) {
     int64_t begin = block * LaneCut::kLong, end = std::min(lanes_.n, begin + LaneCut::kLong);
-    Winner best[Lanes::kWidest];
-    if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
-      if (lanes_.in_step == sizeof(T)) {
-        for (int64_t j = 0; j < strip.width; j++) {
-          int64_t at = begin + first_best<T, kLargest>(&element(strip, begin, j), end - begin);
-          settle(strip, block, j, {element(strip, at, j), at});
-        }
-        return;
-      }
+    if constexpr (std::is_arithmetic_v<T>) {
+      if (lanes_.in_side() == sizeof(T))
+        return search_columns(strip, block, 0, strip.width, reinterpret_cast<const char*>(&element(strip, begin, 0)),
+                              lanes_.in_step, begin, end);
+      if (lanes_.in_step == sizeof(T))
+        return lanes_.n < kShort ? search_short(strip) : search_dense(strip, block, begin, end);
     }
+    Winner best[Lanes::kWidest];
     for (int64_t j = 0; j < strip.width; j++) best[j] = {comparable(element(strip, begin, j)), begin};
     for (int64_t i = begin + 1; i < end; i++)
       for (int64_t j = 0; j < strip.width; j++) {
@@ -131,6 +93,53 @@ class ArgReduce final : public Kernel {
         if (wins(v, best[j].value)) best[j] = {v, i};
       }
     for (int64_t j = 0; j < strip.width; j++) settle(strip, block, j, best[j]);
+  }
+
+  // Lanes first .. first + width - 1, which are columns of a dense table.
+  void search_columns(const Lanes::Strip& strip, int64_t block, int64_t first, int64_t width, const char* from,
+                      int64_t pitch, int64_t begin, int64_t end) {
+    T values[Lanes::kWidest];
+    int64_t at[Lanes::kWidest];
+    loop_(from, pitch, end - begin, width, values, at);
+    for (int64_t j = 0; j < width; j++) settle(strip, block, first + j, {comparable(values[j]), begin + at[j]});
+  }
+
+  // Short dense lanes: transposed, so that they become columns.
+  void search_short(const Lanes::Strip& strip) {
+    constexpr int64_t kTable = 2048;
+    T table[kTable];
+    int64_t n = lanes_.n, most = std::min(kTable / n, strip.width);
+    auto transpose = loops().transpose[std::countr_zero(sizeof(T))];
+    for (int64_t first = 0; first < strip.width; first += most) {
+      int64_t width = std::min(most, strip.width - first);
+      transpose(table, width, reinterpret_cast<const char*>(&element(strip, 0, first)), n, width, sizeof(T),
+                lanes_.in_side());
+      search_columns(strip, 0, first, width, reinterpret_cast<const char*>(table),
+                     width * static_cast<int64_t>(sizeof(T)), 0, n);
+    }
+  }
+
+  // Long dense lanes: each as a table of a few columns, whose winners meet.
+  void search_dense(const Lanes::Strip& strip, int64_t block, int64_t begin, int64_t end) {
+    constexpr int64_t kColumns = kShort / 2;
+    for (int64_t lane = 0; lane < strip.width; lane++) {
+      const T* x = &element(strip, begin, lane);
+      int64_t n = end - begin, rows = n / kColumns;
+      Winner best{comparable(x[0]), 0};
+      if (rows > 0) {
+        T values[kColumns];
+        int64_t at[kColumns];
+        loop_(reinterpret_cast<const char*>(x), kColumns * sizeof(T), rows, kColumns, values, at);
+        for (int64_t j = 0; j < kColumns; j++) {
+          Winner other{comparable(values[j]), at[j] * kColumns + j};
+          bool tied = !wins(other.value, best.value) && !wins(best.value, other.value);
+          if (tied ? other.at < best.at : wins(other.value, best.value)) best = other;
+        }
+      }
+      for (int64_t i = rows * kColumns; i < n; i++)
+        if (wins(comparable(x[i]), best.value)) best = {comparable(x[i]), i};
+      settle(strip, block, lane, {best.value, begin + best.at});
+    }
   }
 
   void settle(const Lanes::Strip& strip, int64_t block, int64_t j, const Winner& best) {
@@ -150,6 +159,8 @@ class ArgReduce final : public Kernel {
     }
   }
 
+  static constexpr int64_t kShort = 64;
+  SearchLoop loop_ = loops().search[kLargest][static_cast<int>(DTypeOf<T>::value)];
   Lanes lanes_;
   LaneCut cut_;
   std::vector<Winner> winners_;

@@ -12,6 +12,9 @@ class StridedCopy {
   StridedCopy(const Shape& shape, const Strides& to, const Strides& from, size_t itemsize);
 
   int64_t chunks() const { return chunks_; }
+  bool dense() const {  // one run of memory on both sides
+    return outer_.empty() && rows_.n == 1 && is_item(columns_.to) && is_item(columns_.from);
+  }
   // Blocks must not overlap.
   void run(int64_t chunk, char* to, const char* from) const;
   void run_all(char* to, const char* from) const {
@@ -23,6 +26,7 @@ class StridedCopy {
     int64_t n, to, from;
   };
   void choose_plane();
+  bool is_item(int64_t step) const { return step == static_cast<int64_t>(itemsize_); }
 
   size_t itemsize_;
   bool empty_ = false;

@@ -19,6 +19,8 @@ namespace slipstream {
   void fill_casts(cpu::Loops&);      \
   void fill_reductions(cpu::Loops&); \
   void fill_moves(cpu::Loops&);      \
+  void fill_searches(cpu::Loops&);   \
+  void fill_scans(cpu::Loops&);      \
   inline void fill(cpu::Loops& to) { \
     fill_f32(to);                    \
     fill_f64(to);                    \
@@ -29,6 +31,8 @@ namespace slipstream {
     fill_casts(to);                  \
     fill_reductions(to);             \
     fill_moves(to);                  \
+    fill_searches(to);               \
+    fill_scans(to);                  \
   }                                  \
   }
 #if defined(SLIP_HAVE_v2)

@@ -19,6 +19,13 @@ struct ReduceLoops {
   void (*combine)(void* into, const void* x, int64_t width) = nullptr;
 };
 
+// For each of `width` adjacent columns, the best of its `rows` elements, `pitch` bytes apart, and the first row it is in.
+using SearchLoop = void (*)(const char* from, int64_t pitch, int64_t rows, int64_t width, void* best, int64_t* at);
+inline constexpr int64_t kSearchWidth = 256;  // columns at most
+
+// out[i] = carry + x[0] + ... + x[i]; the last of them is the new carry.
+using ScanLoop = void (*)(void* out, const void* x, int64_t n, void* carry);
+
 struct Loops {
   MapLoop map[kRowCount][kDTypeCount] = {};      // by row and type of the arguments
   MapLoop cast[kDTypeCount][kDTypeCount] = {};  // by source and target; pairs without a loop go through another type
@@ -26,6 +33,10 @@ struct Loops {
   // to[r * pitch + c] = from[r * row_step + c * column_step] (steps in bytes, row_step small), by log2 of the size.
   void (*transpose[5])(void* to, int64_t pitch, const char* from, int64_t rows, int64_t columns, int64_t row_step,
                        int64_t column_step) = {};
+  // to[i] = from[i * step] (step in bytes), by log2 of the size.
+  void (*gather[5])(void* to, const char* from, int64_t step, int64_t n) = {};
+  SearchLoop search[2][kDTypeCount] = {};  // [1]: for the largest
+  ScanLoop scan[2][kDTypeCount] = {};      // [1]: products
 };
 
 // The loops in use: the best that the processor can run, unless one was chosen.

@@ -26,14 +26,14 @@ class Lanes {
       side_ = *nearest;
       others_.erase(nearest);
     }
-    // Lines side by side share cache lines; lines that are dense themselves only hide each other's latency.
-    bool dense = std::abs(in_step) < std::abs(side_.in);
+    // Lines side by side share cache lines; long ones that are dense themselves gain nothing from company.
+    bool dense = std::abs(in_step) < std::abs(side_.in) && n >= 64;
     width_ = std::min<int64_t>(side_.n, dense ? 8 : kWidest);
     per_side_ = chunks_of(side_.n, width_);
     strips = count / side_.n * per_side_;
   }
 
-  static constexpr int64_t kWidest = 64;
+  static constexpr int64_t kWidest = 256;
   struct Strip {
     const char* in;
     char* out;

@@ -184,13 +184,17 @@ class ReduceKernel final : public Kernel {
       } else {
         int64_t q1 = last ? logical_.reduced.count : (segment + 1) * segment_;
         for (int64_t q = segment * segment_; q < q1; q++)
-          reduce_run(evaluator, tree, start + logical_.reduced.at(q), inner);
+          if (reduce_run(evaluator, tree, start + logical_.reduced.at(q), inner)) break;
       }
       std::memcpy(to + static_cast<size_t>(item) * size_, tree.finish(), size_);
     }
   }
 
-  void reduce_run(Evaluator& evaluator, Pairwise& tree, int64_t p, int64_t n) {
+  // any ends with the first true, all with the first false.
+  bool decides(char value) const { return (row_ == Row::any && value) || (row_ == Row::all && !value); }
+
+  // Returns whether the rest cannot change the result any more.
+  bool reduce_run(Evaluator& evaluator, Pairwise& tree, int64_t p, int64_t n) {
     int64_t at_once = plan_.block > kLeaf ? plan_.block / kLeaf * kLeaf : plan_.block;  // whole leaves, or all there is
     for (int64_t done = 0; done < n;) {
       int64_t m = std::min(at_once, n - done);
@@ -198,10 +202,13 @@ class ReduceKernel final : public Kernel {
       auto* x = static_cast<const char*>(evaluator.result(0));
       for (int64_t i = 0; i < m; i += kLeaf) {
         loops_.leaves(tree.next(), x + static_cast<size_t>(i) * size_, std::min(kLeaf, m - i), 1);
+        bool decided = decides(*tree.next());
         tree.push();
+        if (decided) return true;
       }
       done += m;
     }
+    return false;
   }
 
   // ---- the innermost axis stays: an item is one segment of the rows, for some columns of one outer output

@@ -2,6 +2,7 @@
 #include "../ops/scan.h"
 
 #include "backend.h"
+#include "dispatch.h"
 #include "lanes.h"
 
 namespace slipstream::cpu {
@@ -9,8 +10,11 @@ namespace slipstream::cpu {
 namespace {
 
 struct Add {
+  static constexpr int kLoop = 0;
+  static constexpr Row kTotal = Row::sum;
   template <class W>
   static W identity() {
+    if constexpr (std::is_floating_point_v<W>) return W(-0.0);  // 0 would change the sign of a leading -0
     return W(0);
   }
   template <class W>
@@ -21,6 +25,8 @@ struct Add {
 };
 
 struct Multiply {
+  static constexpr int kLoop = 1;
+  static constexpr Row kTotal = Row::prod;
   template <class W>
   static W identity() {
     return W(1);
@@ -72,27 +78,30 @@ class Scan final : public Kernel {
     }
   }
 
-  // What a block of one lane comes to; eight sums side by side do not wait for each other.
-  W total_of(const Lanes::Strip& strip, int64_t begin, int64_t end) const {
-    constexpr int64_t kSums = 8;
-    W sums[kSums];
-    std::fill_n(sums, kSums, O::template identity<W>());
-    const char* in = strip.in + begin * lanes_.in_step;
-    for (int64_t i = begin; i < end; i++, in += lanes_.in_step)
-      sums[i % kSums] = O::apply(sums[i % kSums], widen(*reinterpret_cast<const T*>(in)));
-    for (int64_t j = 1; j < kSums; j++) sums[0] = O::apply(sums[0], sums[j]);
-    return sums[0];
+  // Dense lines one by one, in vectors; what a block comes to is found by a reduction.
+  void walk_dense(Phase phase, const Lanes::Strip& strip, int64_t block, int64_t begin, int64_t end) {
+    for (int64_t j = 0; j < strip.width; j++) {
+      const char* in = strip.in + j * lanes_.in_side() + begin * lanes_.in_step;
+      char* out = strip.out + j * lanes_.out_side() + begin * lanes_.out_step;
+      if (phase == kTotals) {
+        total_(&total(strip.first + j, block), in, end - begin, 1);
+      } else {
+        W carry = start(phase, strip.first + j, block);
+        loop_(out, in, end - begin, &carry);
+      }
+    }
+  }
+
+  W start(Phase phase, int64_t lane, int64_t block) {
+    return phase == kWrite && cut_.blocks > 1 ? total(lane, block) : O::template identity<W>();
   }
 
   void walk(Phase phase, const Lanes::Strip& strip, int64_t block) {
     int64_t begin = block * LaneCut::kLong, end = std::min(lanes_.n, begin + LaneCut::kLong);
-    if (phase == kTotals && strip.width == 1) {
-      total(strip.first, block) = total_of(strip, begin, end);
-      return;
-    }
+    if (loop_ && lanes_.in_step == sizeof(T) && lanes_.out_step == sizeof(T))
+      return walk_dense(phase, strip, block, begin, end);
     W sums[Lanes::kWidest];
-    for (int64_t j = 0; j < strip.width; j++)
-      sums[j] = phase == kWrite && cut_.blocks > 1 ? total(strip.first + j, block) : O::template identity<W>();
+    for (int64_t j = 0; j < strip.width; j++) sums[j] = start(phase, strip.first + j, block);
     const char* in = strip.in + begin * lanes_.in_step;
     char* out = strip.out + begin * lanes_.out_step;
     for (int64_t i = begin; i < end; i++, in += lanes_.in_step, out += lanes_.out_step) {
@@ -108,6 +117,9 @@ class Scan final : public Kernel {
   struct Total {  // not a bare W: a vector of bool has no elements
     W value;
   };
+  static constexpr int kType = static_cast<int>(DTypeOf<T>::value);
+  ScanLoop loop_ = loops().scan[O::kLoop][kType];
+  decltype(ReduceLoops::leaves) total_ = loops().reduce[static_cast<int>(O::kTotal)][kType].leaves;
   Lanes lanes_;
   LaneCut cut_;
   std::vector<Total> totals_;

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "execute.h"
 #include "runtime.h"
@@ -205,13 +206,15 @@ void Runtime::stall(int64_t bytes) {
     }
   } stopwatch{*this, start};
   Blocking blocking(*this);
-  while (counters.ops.load() > limits.ops() - limits.ops() / 8 ||
-         (counters.ops.load() > 0 && counters.bytes.load() + bytes > limits.bytes())) {
+  while (counters.ops.load() > limits.ops() - limits.ops() / 8 || counters.bytes.load() + bytes > limits.bytes()) {
     pool.start();
     pool.plan();
-    Ref<Task> oldest = planner.oldest_unfinished();
-    if (!oldest) break;
-    pool.help_until_done({oldest});
+    if (Ref<Task> oldest = planner.oldest_unfinished())
+      pool.help_until_done({oldest});
+    else if (planner.is_dropping())
+      std::this_thread::yield();
+    else
+      break;
   }
 }
 

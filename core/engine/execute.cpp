@@ -38,28 +38,43 @@ void take_over_dying_input(Record& call) {
   }
 }
 
+bool has_several_results(const Record& call) { return call.op == &kMap && call.outputs.size() > 1; }
+
+// A result without memory fails; those of a merged call that do not depend on it go on.
+FailurePtr allocate_outputs(Runtime& runtime, Record& call) {
+  FailurePtr failure;
+  for (int i = 0; i < call.outputs.size(); i++) {
+    Storage& storage = *call.outputs[i].storage();
+    if (storage.failed()) continue;
+    try {
+      storage.allocate();
+    } catch (...) {
+      failure = to_failure(runtime, call, std::current_exception(), i);
+      storage.set_failure(failure);
+      if (has_several_results(call)) spread_failures(call);
+    }
+  }
+  return failure;
+}
+
 }  // namespace
 
 Prepared prepare(Runtime& runtime, Record& call) {
-  if (!(call.op->flags & kAfterFailure)) {
-    if (FailurePtr failure = inherited(call)) {
-      bool some_left = call.op == &kMap && call.outputs.size() > 1 && drop_failed_results(call);
-      if (!some_left) return {nullptr, std::move(failure)};
-    }
-  }
-  int output = 0;
+  bool after_failure = call.op->flags & kAfterFailure;
+  bool several = has_several_results(call);
+  FailurePtr failure = after_failure ? nullptr : inherited(call);
+  if (failure && !several) return {nullptr, failure};
+  if (failure) spread_failures(call);
+  take_over_dying_input(call);
+  if (FailurePtr no_memory = allocate_outputs(runtime, call)) failure = no_memory;
+  if (failure && !(several && drop_failed_results(call))) return {nullptr, failure};
   try {
-    take_over_dying_input(call);
-    for (; output < call.outputs.size(); output++) call.outputs[output].storage()->allocate();
     Device device = device_of(call);
     MakeKernel make = backend(device).find(*call.op);
     if (!make) fail(ErrorKind::runtime, call.op->name, " is not available on ", device);
     return {make(call), nullptr};
   } catch (...) {
-    FailurePtr failure = to_failure(runtime, call, std::current_exception(), output);
-    if (call.op != &kMap || call.outputs.size() < 2 || output == call.outputs.size()) return {nullptr, failure};
-    call.outputs[output].storage()->set_failure(failure);  // no memory for this result; the others may still have some
-    return prepare(runtime, call);
+    return {nullptr, to_failure(runtime, call, std::current_exception())};
   }
 }
 

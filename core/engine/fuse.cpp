@@ -396,24 +396,27 @@ void fuse(Runtime& runtime, std::span<Record> calls, std::vector<Record>& droppe
   if (calls.size() > 1) Fuser(runtime, calls, dropped).run();
 }
 
+void spread_failures(const Record& call) {
+  std::vector<FailurePtr> failures = failures_of_outputs(call, call.as<Program>());
+  for (int i = 0; i < call.outputs.size(); i++)
+    if (const FailurePtr& failure = failures[static_cast<size_t>(i)]) call.outputs[i].storage()->set_failure(failure);
+}
+
 bool drop_failed_results(Record& call) {
+  spread_failures(call);
   const auto& program = call.as<Program>();
-  std::vector<FailurePtr> failures = failures_of_outputs(call, program);
   std::vector<bool> keep, reads;
-  for (const FailurePtr& failure : failures) keep.push_back(!failure);
+  for (const Operand& output : call.outputs) keep.push_back(!output.storage()->failed());
   auto rest = with_results(program, keep, reads);
   SmallVec<Operand, 3> inputs;
   SmallVec<Operand, 1> outputs;
   for (int i = 0; i < call.inputs.size(); i++)
     if (reads[static_cast<size_t>(i)]) inputs.push_back(call.inputs[i]);
   for (int i = 0; i < call.outputs.size(); i++) {
-    Storage& storage = *call.outputs[i].storage();
-    if (const FailurePtr& failure = failures[static_cast<size_t>(i)]) {
-      storage.set_failure(failure);
-      storage.pending_writes.fetch_sub(1, std::memory_order_acq_rel);
-    } else {
+    if (keep[static_cast<size_t>(i)])
       outputs.push_back(call.outputs[i]);
-    }
+    else
+      call.outputs[i].storage()->pending_writes.fetch_sub(1, std::memory_order_acq_rel);
   }
   call.params = std::move(rest);
   call.inputs = std::move(inputs);

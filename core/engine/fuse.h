@@ -16,8 +16,9 @@ class Runtime;
 // `dropped` and left with op == nullptr. The planner has counted the batch's operands on every storage.
 void fuse(Runtime& runtime, std::span<Record> calls, std::vector<Record>& dropped);
 
-// A merged call with a failed input: marks the results that depend on it, and leaves the rest to be run.
-// False if nothing is left.
+// For a merged call of several results. The first marks the results that depend on failed inputs or on each other; the
+// second leaves those out of the call, which goes on with the rest. False if nothing is left.
+void spread_failures(const Record& call);
 bool drop_failed_results(Record& call);
 
 }  // namespace slipstream::engine

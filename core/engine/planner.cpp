@@ -31,24 +31,20 @@ void add_once(SmallVec<Task*, 6>& tasks, const Ref<Task>& task) {
 
 }  // namespace
 
-// Dropped calls may own objects of the front end, whose release may need its locks: they go after ours is released.
 void Planner::plan(std::vector<Ref<Task>>& ready) {
-  std::vector<Record> dropped;
-  std::lock_guard hold(mutex);
-  plan_all(ready);
-  dropped.swap(dropped_);
+  std::unique_lock hold(mutex);
+  plan_all(ready, hold);
 }
 
 bool Planner::try_plan(std::vector<Ref<Task>>& ready) {
-  std::vector<Record> dropped;
   std::unique_lock hold(mutex, std::try_to_lock);
   if (!hold) return false;
-  plan_all(ready);
-  dropped.swap(dropped_);
+  plan_all(ready, hold);
   return true;
 }
 
-void Planner::plan_all(std::vector<Ref<Task>>& ready) {
+// Dropped calls may own objects of the front end, whose release may need its locks: they go after ours is released.
+void Planner::plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold) {
   runtime_.stream.take(calls_);
   if (calls_.empty()) return;
   size_t step = batch_size();
@@ -56,6 +52,12 @@ void Planner::plan_all(std::vector<Ref<Task>>& ready) {
     plan_batch(std::span(calls_).subspan(begin, std::min(step, calls_.size() - begin)), ready);
   calls_.clear();
   forget_finished();
+  if (dropped_.empty()) return;
+  std::vector<Record> dropped = std::move(dropped_);
+  dropping_.fetch_add(1, std::memory_order_relaxed);
+  hold.unlock();
+  dropped.clear();
+  dropping_.fetch_sub(1, std::memory_order_release);
 }
 
 void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready) {

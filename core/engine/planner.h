@@ -28,6 +28,8 @@ class Planner {
   // Tasks of calls up to a number that are not done, oldest first.
   std::vector<Ref<Task>> unfinished(uint64_t up_to);
   Ref<Task> oldest_unfinished();
+  // Is a thread about to release what planned calls no longer need?
+  bool is_dropping() const { return dropping_.load(std::memory_order_acquire) > 0; }
 
   Planning settings();
   void set(const Planning& settings);
@@ -38,7 +40,7 @@ class Planner {
   std::mutex mutex;  // held while planning; around fork too
 
  private:
-  void plan_all(std::vector<Ref<Task>>& ready);
+  void plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold);
   void plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready);
   void drop_dead(std::span<Record> calls);
   void count_operands(std::span<const Record> calls);
@@ -55,7 +57,8 @@ class Planner {
   std::atomic<int> batch_{Planning{}.batch};
   uint64_t batch_number_ = 0;
   std::vector<Record> calls_;          // being planned
-  std::vector<Record> dropped_;        // dead calls, to be destroyed without the lock
+  std::vector<Record> dropped_;        // dead and merged calls, to be destroyed without the lock
+  std::atomic<int> dropping_{0};       // threads that do so
   std::vector<Ref<Task>> new_tasks_;   // of the batch being planned
   Task* open_group_ = nullptr;         // takes further tiny calls
   std::deque<Ref<Task>> live_;         // planned, perhaps finished

@@ -86,7 +86,7 @@ constexpr bool reduces(Rule rule, DType t) {
 template <class F, Rule rule, DType D>
 void fill_type(cpu::ReduceLoops* row) {
   if constexpr (reduces(rule, D)) {
-    using T = loop_t<D>;
+    using T = std::conditional_t<D == DType::b1, uint8_t, loop_t<D>>;  // bytes of 0 and 1 make better vectors
     row[static_cast<int>(D)] = {&leaves<F, T>, &fold<F, T>, &combine<F, T>};
   }
 }
