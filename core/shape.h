@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <ostream>
 #include <span>
@@ -20,7 +21,12 @@ class Dims {
   explicit Dims(int n, int64_t fill = 0) { resize(n, fill); }
   Dims(std::initializer_list<int64_t> values) { assign(values.begin(), static_cast<int>(values.size())); }
   explicit Dims(std::span<const int64_t> values) { assign(values.data(), static_cast<int>(values.size())); }
-  Dims(const Dims& o) { assign(o.data(), o.n_); }
+  Dims(const Dims& o) {
+    if (o.heap())
+      assign(o.heap_, o.n_);
+    else
+      copy_inline(o);
+  }
   Dims(Dims&& o) noexcept { steal(o); }
   Dims& operator=(const Dims& o) {
     if (this != &o) assign(o.data(), o.n_);
@@ -70,14 +76,14 @@ class Dims {
     n_ = 0;
   }
   void assign(const int64_t* from, int n);
-  void steal(Dims& o) {
+  // All of it, used or not: a copy of fixed size is the cheapest.
+  void copy_inline(const Dims& o) {
+    std::memcpy(inline_, o.inline_, sizeof inline_);
     n_ = o.n_;
-    if (o.heap()) {
-      heap_ = o.heap_;
-      o.n_ = 0;
-    } else {
-      for (int i = 0; i < n_; i++) inline_[i] = o.inline_[i];
-    }
+  }
+  void steal(Dims& o) {
+    copy_inline(o);
+    if (o.heap()) o.n_ = 0;
   }
 
   union {

@@ -293,3 +293,12 @@ def test_timer() -> None:
     assert timing.total == pytest.approx(timing.issue + timing.waited + timing.queued, rel=0.05, abs=1e-3)
     assert timing.operations
     assert "issue" in str(timing)
+
+
+def test_callbacks_of_one_array_are_called_in_order() -> None:
+    with_many = npx.host_call(lambda: 1.0, [], ())
+    called: list[int] = []
+    for number in range(50):
+        with_many.add_done_callback(lambda _, number=number: called.append(number))
+    npx.waitall()
+    assert called == list(range(50))

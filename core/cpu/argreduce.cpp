@@ -83,7 +83,7 @@ class ArgReduce final : public Kernel {
         return search_columns(strip, block, 0, strip.width, reinterpret_cast<const char*>(&element(strip, begin, 0)),
                               lanes_.in_step, begin, end);
       if (lanes_.in_step == sizeof(T))
-        return lanes_.n < kShort ? search_short(strip) : search_dense(strip, block, begin, end);
+        return lanes_.n < 64 ? search_short(strip) : search_dense(strip, block, begin, end);
     }
     Winner best[Lanes::kWidest];
     for (int64_t j = 0; j < strip.width; j++) best[j] = {comparable(element(strip, begin, j)), begin};
@@ -100,8 +100,16 @@ class ArgReduce final : public Kernel {
                       int64_t pitch, int64_t begin, int64_t end) {
     T values[Lanes::kWidest];
     int64_t at[Lanes::kWidest];
-    loop_(from, pitch, end - begin, width, values, at);
+    loops_.columns(from, pitch, end - begin, width, values, at);
     for (int64_t j = 0; j < width; j++) settle(strip, block, first + j, {comparable(values[j]), begin + at[j]});
+  }
+
+  void search_dense(const Lanes::Strip& strip, int64_t block, int64_t begin, int64_t end) {
+    for (int64_t j = 0; j < strip.width; j++) {
+      T value;
+      int64_t at = loops_.line(&element(strip, begin, j), end - begin, &value);
+      settle(strip, block, j, {comparable(value), begin + at});
+    }
   }
 
   // Short dense lanes: transposed, so that they become columns.
@@ -116,29 +124,6 @@ class ArgReduce final : public Kernel {
                 lanes_.in_side());
       search_columns(strip, 0, first, width, reinterpret_cast<const char*>(table),
                      width * static_cast<int64_t>(sizeof(T)), 0, n);
-    }
-  }
-
-  // Long dense lanes: each as a table of a few columns, whose winners meet.
-  void search_dense(const Lanes::Strip& strip, int64_t block, int64_t begin, int64_t end) {
-    constexpr int64_t kColumns = kShort / 2;
-    for (int64_t lane = 0; lane < strip.width; lane++) {
-      const T* x = &element(strip, begin, lane);
-      int64_t n = end - begin, rows = n / kColumns;
-      Winner best{comparable(x[0]), 0};
-      if (rows > 0) {
-        T values[kColumns];
-        int64_t at[kColumns];
-        loop_(reinterpret_cast<const char*>(x), kColumns * sizeof(T), rows, kColumns, values, at);
-        for (int64_t j = 0; j < kColumns; j++) {
-          Winner other{comparable(values[j]), at[j] * kColumns + j};
-          bool tied = !wins(other.value, best.value) && !wins(best.value, other.value);
-          if (tied ? other.at < best.at : wins(other.value, best.value)) best = other;
-        }
-      }
-      for (int64_t i = rows * kColumns; i < n; i++)
-        if (wins(comparable(x[i]), best.value)) best = {comparable(x[i]), i};
-      settle(strip, block, lane, {best.value, begin + best.at});
     }
   }
 
@@ -159,8 +144,7 @@ class ArgReduce final : public Kernel {
     }
   }
 
-  static constexpr int64_t kShort = 64;
-  SearchLoop loop_ = loops().search[kLargest][static_cast<int>(DTypeOf<T>::value)];
+  const SearchLoops& loops_ = loops().search[kLargest][static_cast<int>(DTypeOf<T>::value)];
   Lanes lanes_;
   LaneCut cut_;
   std::vector<Winner> winners_;

@@ -19,9 +19,14 @@ struct ReduceLoops {
   void (*combine)(void* into, const void* x, int64_t width) = nullptr;
 };
 
-// For each of `width` adjacent columns, the best of its `rows` elements, `pitch` bytes apart, and the first row it is in.
-using SearchLoop = void (*)(const char* from, int64_t pitch, int64_t rows, int64_t width, void* best, int64_t* at);
-inline constexpr int64_t kSearchWidth = 256;  // columns at most
+// The pieces of argmin and argmax.
+struct SearchLoops {
+  // The best of each of `width` adjacent columns, whose `rows` elements are `pitch` bytes apart, and its first row.
+  void (*columns)(const char* from, int64_t pitch, int64_t rows, int64_t width, void* best, int64_t* at) = nullptr;
+  // The best of n dense elements; returns its first place.
+  int64_t (*line)(const void* x, int64_t n, void* best) = nullptr;
+};
+inline constexpr int64_t kSearchWidth = 256;  // columns at most, to `columns`
 
 // out[i] = carry + x[0] + ... + x[i]; the last of them is the new carry.
 using ScanLoop = void (*)(void* out, const void* x, int64_t n, void* carry);
@@ -35,7 +40,7 @@ struct Loops {
                        int64_t column_step) = {};
   // to[i] = from[i * step] (step in bytes), by log2 of the size.
   void (*gather[5])(void* to, const char* from, int64_t step, int64_t n) = {};
-  SearchLoop search[2][kDTypeCount] = {};  // [1]: for the largest
+  SearchLoops search[2][kDTypeCount] = {};  // [1]: for the largest
   ScanLoop scan[2][kDTypeCount] = {};      // [1]: products
 };
 

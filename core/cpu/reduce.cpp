@@ -11,7 +11,7 @@ namespace slipstream::cpu {
 
 namespace {
 
-constexpr int64_t kLeaf = 512;             // elements folded by one loop along the innermost axis
+constexpr int64_t kLeaf = 512;             // elements folded by one loop along the innermost axis, where order matters
 constexpr int64_t kGroup = 8;              // rows folded by one loop where the innermost axis stays
 constexpr int64_t kWidth = 512;            // columns handled together then
 constexpr int64_t kSegment = 128 * 1024;   // elements of a chunk, about
@@ -110,7 +110,8 @@ class ReduceKernel final : public Kernel {
         size_(itemsize(type_)),
         loops_(loops().reduce[static_cast<int>(row_)][static_cast<int>(type_)]),
         plan_(*program_, record.inputs[0].shape, in, {}, false),
-        logical_(merge_axes(record.inputs[0].shape, axes)) {
+        logical_(merge_axes(record.inputs[0].shape, axes)),
+        leaf_(order_matters() ? kLeaf : plan_.block) {
     const Operand& out = record.outputs[0];
     outputs_ = out.size();
     empty_ = plan_.space.count() == 0;
@@ -165,7 +166,7 @@ class ReduceKernel final : public Kernel {
     int64_t inner = logical_.inner;
     char* to = segments_ > 1 ? partial_.data() : results_;
     bool dense = logical_.reduced.count == 1 && logical_.kept.extents.size() <= 1;
-    if (dense && inner <= std::min(kLeaf, plan_.block)) {  // many short rows at once
+    if (dense && inner <= std::min(leaf_, plan_.block)) {  // many short rows at once
       int64_t rows = plan_.block / inner;
       for (int64_t o = begin; o < end; o += rows) {
         int64_t n = std::min(rows, end - o);
@@ -190,18 +191,19 @@ class ReduceKernel final : public Kernel {
     }
   }
 
+  bool order_matters() const { return is_float(type_) || is_complex(type_); }
   // any ends with the first true, all with the first false.
   bool decides(char value) const { return (row_ == Row::any && value) || (row_ == Row::all && !value); }
 
   // Returns whether the rest cannot change the result any more.
   bool reduce_run(Evaluator& evaluator, Pairwise& tree, int64_t p, int64_t n) {
-    int64_t at_once = plan_.block > kLeaf ? plan_.block / kLeaf * kLeaf : plan_.block;  // whole leaves, or all there is
+    int64_t at_once = plan_.block > leaf_ ? plan_.block / leaf_ * leaf_ : plan_.block;  // whole leaves, or all there is
     for (int64_t done = 0; done < n;) {
       int64_t m = std::min(at_once, n - done);
       evaluator.run(p + done, m);
       auto* x = static_cast<const char*>(evaluator.result(0));
-      for (int64_t i = 0; i < m; i += kLeaf) {
-        loops_.leaves(tree.next(), x + static_cast<size_t>(i) * size_, std::min(kLeaf, m - i), 1);
+      for (int64_t i = 0; i < m; i += leaf_) {
+        loops_.leaves(tree.next(), x + static_cast<size_t>(i) * size_, std::min(leaf_, m - i), 1);
         bool decided = decides(*tree.next());
         tree.push();
         if (decided) return true;
@@ -214,6 +216,7 @@ class ReduceKernel final : public Kernel {
   // ---- the innermost axis stays: an item is one segment of the rows, for some columns of one outer output
   void cut_columns() {
     int64_t rows = logical_.reduced.count, width = std::min(kWidth, logical_.inner);
+    plan_.band_columns = std::min(plan_.band_columns, kWidth);  // what lies across is transposed for one item at a time
     column_blocks_ = (logical_.inner + kWidth - 1) / kWidth;
     segment_ = std::max<int64_t>(64, kSegment / width / kGroup * kGroup);
     segments_ = std::max<int64_t>(1, rows / segment_);
@@ -225,11 +228,11 @@ class ReduceKernel final : public Kernel {
   void reduce_columns(int64_t begin, int64_t end) {
     size_t value = static_cast<size_t>(std::min(kWidth, logical_.inner)) * size_;
     value = (value + 63) & ~size_t{63};
-    Evaluator evaluator(plan_, plan_.block, value * (Pairwise::kDepth + kGroup));
+    Evaluator evaluator(plan_, plan_.block, value * Pairwise::kDepth);
     for (int64_t item = begin; item < end; item++) {
       int64_t segment = item % segments_, b = item / segments_ % column_blocks_, o = item / segments_ / column_blocks_;
       int64_t c0 = b * kWidth, width = std::min(kWidth, logical_.inner - c0);
-      Pairwise tree(loops_, evaluator.extra() + value * kGroup, value, width);
+      Pairwise tree(loops_, evaluator.extra(), value, width);
       int64_t q = segment * segment_, q1 = segment == segments_ - 1 ? logical_.reduced.count : q + segment_;
       int64_t start = logical_.kept.at(o) + c0;
       while (q < q1) q += fold_rows(evaluator, tree, start, q, q1 - q, width);
@@ -256,37 +259,29 @@ class ReduceKernel final : public Kernel {
       }
       return rows;
     }
-    int64_t rows = std::min(left, kGroup);
+    // Rows that lie evenly in memory are folded at once, others one after another: the order is the same.
+    int64_t rows = std::min(left, kGroup), together = 0;
     const char* at[kGroup];
-    bool even = true;
     for (int64_t r = 0; r < rows; r++) {
-      at[r] = evaluate_row(evaluator, start + reduced.at(q + r), r, width);
-      even &= r < 2 || at[r] - at[r - 1] == at[1] - at[0];
+      evaluator.run(start + reduced.at(q + r), width);
+      auto* x = static_cast<const char*>(evaluator.result(0));
+      bool even = !evaluator.in_scratch(x) && (r < 2 || x - at[r - 1] == at[1] - at[0]);
+      at[r] = x;
+      if (together == r && even) {
+        together++;
+        continue;
+      }
+      if (r == 0) std::memcpy(tree.next(), x, static_cast<size_t>(width) * size_);
+      if (r > 0 && together == r) fold_even(tree.next(), at, together, width);
+      if (r > 0) loops_.combine(tree.next(), x, width);
     }
-    if (!even) {
-      char* copies = evaluator.extra();
-      for (int64_t r = 0; r < rows; r++)
-        std::memcpy(copies + r * width * static_cast<int64_t>(size_), at[r], static_cast<size_t>(width) * size_);
-      at[0] = copies;
-      if (rows > 1) at[1] = copies + width * static_cast<int64_t>(size_);
-    }
-    int64_t stride = rows > 1 ? (at[1] - at[0]) / static_cast<int64_t>(size_) : 0;
-    loops_.fold(tree.next(), at[0], stride, rows, width);
+    if (together == rows) fold_even(tree.next(), at, rows, width);
     tree.push();
     return rows;
   }
 
-  // One row's values: where they lie in memory, or as number r of a small buffer.
-  const char* evaluate_row(Evaluator& evaluator, int64_t p, int64_t r, int64_t width) {
-    char* row = evaluator.extra() + r * width * static_cast<int64_t>(size_);
-    for (int64_t done = 0; done < width; done += plan_.block) {
-      int64_t n = std::min(plan_.block, width - done);
-      evaluator.run(p + done, n);
-      auto* x = static_cast<const char*>(evaluator.result(0));
-      if (n == width && !evaluator.in_scratch(x)) return x;
-      std::memcpy(row + done * static_cast<int64_t>(size_), x, static_cast<size_t>(n) * size_);
-    }
-    return row;
+  void fold_even(char* to, const char* const* at, int64_t rows, int64_t width) const {
+    loops_.fold(to, at[0], rows > 1 ? (at[1] - at[0]) / static_cast<int64_t>(size_) : 0, rows, width);
   }
 
   // ---- segments
@@ -343,6 +338,7 @@ class ReduceKernel final : public Kernel {
   std::vector<char> memory_, partial_;
   char* results_;
   bool empty_;
+  int64_t leaf_;  // elements folded by one loop along the innermost axis
   int64_t outputs_, items_ = 0, items_per_chunk_ = 1, segment_ = 1, segments_ = 1, column_blocks_ = 1;
 };
 

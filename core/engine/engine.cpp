@@ -99,7 +99,7 @@ void wait_for(Runtime& runtime, Storage& storage, const char* why) {
     SourceId source = start ? current_source(runtime) : 0;
     if (runtime.kind.load(std::memory_order_relaxed) == EngineKind::sync) {
       wait_for_turn(runtime);
-    } else {
+    } else if (!runtime.pool.run_at_once(storage)) {
       Runtime::Blocking blocking(runtime);
       runtime.pool.plan();
       if (Ref<Task> task = runtime.planner.last_writer(storage)) runtime.pool.help_until_done({task});

@@ -88,6 +88,8 @@ FailurePtr to_failure(Runtime& runtime, const Record& call, std::exception_ptr e
   } catch (const Error& e) {
     failure->kind = e.kind;
     failure->message = e.what();
+    std::string prefix = failure->op + ": ";  // the operation is named apart
+    if (failure->message.starts_with(prefix)) failure->message.erase(0, prefix.size());
   } catch (const FailedResult& e) {  // an error of the front end, carried through a host function
     failure->kind = e.failure->kind;
     failure->message = e.failure->message;

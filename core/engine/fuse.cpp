@@ -40,8 +40,8 @@ struct Group {
 
 class Fuser {
  public:
-  Fuser(Runtime& runtime, std::span<Record> calls, std::vector<Record>& dropped)
-      : runtime_(runtime), calls_(calls), dropped_(dropped) {}
+  Fuser(Runtime& runtime, std::span<Record> calls, std::vector<Record>& replaced)
+      : runtime_(runtime), calls_(calls), replaced_(replaced) {}
 
   void run() {
     for (size_t i = 0; i < calls_.size(); i++)
@@ -247,9 +247,8 @@ class Fuser {
 
   void put(const Group& group, size_t at, Record&& call) {
     runtime_.counters.fused.fetch_add(call.calls, std::memory_order_relaxed);
-    for (size_t i : group.members)
-      if (i != at) dropped_.push_back(std::exchange(calls_[i], Record()));
-    dropped_.push_back(std::exchange(calls_[at], std::move(call)));
+    for (size_t i : group.members) calls_[i].op = nullptr;
+    replaced_.push_back(std::exchange(calls_[at], std::move(call)));
   }
 
   void close(size_t g) {
@@ -328,7 +327,7 @@ class Fuser {
 
   Runtime& runtime_;
   std::span<Record> calls_;
-  std::vector<Record>& dropped_;
+  std::vector<Record>& replaced_;
   std::vector<Group> groups_;
   ProgramBuilder builder_;
   std::vector<Input> inputs_;
@@ -392,8 +391,8 @@ std::shared_ptr<const Program> with_results(const Program& program, const std::v
 
 }  // namespace
 
-void fuse(Runtime& runtime, std::span<Record> calls, std::vector<Record>& dropped) {
-  if (calls.size() > 1) Fuser(runtime, calls, dropped).run();
+void fuse(Runtime& runtime, std::span<Record> calls, std::vector<Record>& replaced) {
+  if (calls.size() > 1) Fuser(runtime, calls, replaced).run();
 }
 
 void spread_failures(const Record& call) {

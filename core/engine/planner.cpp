@@ -43,21 +43,24 @@ bool Planner::try_plan(std::vector<Ref<Task>>& ready) {
   return true;
 }
 
-// Dropped calls may own objects of the front end, whose release may need its locks: they go after ours is released.
+// Dead and merged calls stay where they are, without an op. They may own objects of the front end, whose release may
+// need its locks: they go after ours is released.
 void Planner::plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold) {
-  runtime_.stream.take(calls_);
-  if (calls_.empty()) return;
+  if (runtime_.stream.size() == 0) return;
+  std::vector<Record> calls = std::move(calls_), replaced;
+  runtime_.stream.take(calls);
   size_t step = batch_size();
-  for (size_t begin = 0; begin < calls_.size(); begin += step)
-    plan_batch(std::span(calls_).subspan(begin, std::min(step, calls_.size() - begin)), ready);
-  calls_.clear();
+  for (size_t begin = 0; begin < calls.size(); begin += step)
+    plan_batch(std::span(calls).subspan(begin, std::min(step, calls.size() - begin)), ready);
   forget_finished();
-  if (dropped_.empty()) return;
-  std::vector<Record> dropped = std::move(dropped_);
+  replaced.swap(replaced_);
   dropping_.fetch_add(1, std::memory_order_relaxed);
   hold.unlock();
-  dropped.clear();
+  calls.clear();
+  replaced.clear();
   dropping_.fetch_sub(1, std::memory_order_release);
+  hold.lock();
+  if (calls.capacity() > calls_.capacity()) calls_ = std::move(calls);
 }
 
 void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready) {
@@ -65,10 +68,8 @@ void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready)
   notes_.clear();
   noted_calls_ = calls.size();
   count_operands(calls);
-  size_t dropped_before = dropped_.size();
-  if (settings_.skip) drop_dead(calls);
-  noted_skipped_ = dropped_.size() - dropped_before;
-  if (settings_.fuse) fuse(runtime_, calls, dropped_);
+  noted_skipped_ = settings_.skip ? drop_dead(calls) : 0;
+  if (settings_.fuse) fuse(runtime_, calls, replaced_);
   for (Record& call : calls)
     if (call.op) place(std::move(call));
   open_group_ = nullptr;
@@ -84,14 +85,16 @@ void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready)
 
 // From the last call to the first: a call is kept if it has an effect, if somebody can still name its result (a handle,
 // or a call that is not in this batch), or if a kept call of this batch reads it.
-void Planner::drop_dead(std::span<Record> calls) {
+size_t Planner::drop_dead(std::span<Record> calls) {
+  size_t dropped = 0;
   for (size_t i = calls.size(); i-- > 0;) {
     Record& call = calls[i];
     if (is_dead(call)) {
       for (Operand& output : call.outputs) output.storage()->pending_writes.fetch_sub(1, std::memory_order_acq_rel);
       runtime_.counters.skipped.fetch_add(1, std::memory_order_relaxed);
       runtime_.retire(call);
-      dropped_.push_back(std::exchange(call, Record()));
+      call.op = nullptr;
+      dropped++;
       continue;
     }
     for (const Operand& input : call.inputs)
@@ -99,6 +102,7 @@ void Planner::drop_dead(std::span<Record> calls) {
     if (call.in_place)  // what it does not overwrite is still read later
       for (const Operand& output : call.outputs) use_of(*output.storage()).needed_in = batch_number_;
   }
+  return dropped;
 }
 
 // How many operands of this batch lie on each storage: if there are no others, nobody else can name it.
@@ -138,8 +142,14 @@ StorageUse& Planner::use_of(Storage& storage) {
 
 void Planner::place(Record&& call) {
   SmallVec<Task*, 6> before;
-  for (const Operand& input : call.inputs)
-    if (!input.is_scalar()) add_once(before, use_of(*input.storage()).last_writer);
+  for (const Operand& input : call.inputs) {
+    if (input.is_scalar()) continue;
+    StorageUse& use = use_of(*input.storage());
+    add_once(before, use.last_writer);
+    if (call.op->flags & kAfterFailure)  // callbacks of one array are called in order
+      for (const Ref<Task>& reader : use.readers)
+        if (reader->flags & kAfterFailure) add_once(before, reader);
+  }
   for (const Operand& output : call.outputs) {
     StorageUse& use = use_of(*output.storage());
     add_once(before, use.last_writer);
@@ -177,7 +187,7 @@ void Planner::place(Record&& call) {
 }
 
 void Planner::trace_inputs(const Record& call, Task& task) {
-  task.after.resize(task.steps.size());
+  task.after.resize(static_cast<size_t>(task.steps.size()));
   std::vector<uint64_t>& calls = task.after.emplace_back();
   for (const Operand& input : call.inputs)
     if (!input.is_scalar() && use_of(*input.storage()).last_call) calls.push_back(use_of(*input.storage()).last_call);
@@ -188,7 +198,7 @@ Task* Planner::task_for(const Record& call, const SmallVec<Task*, 6>& before) {
   Device device = device_of(call);
   bool tiny = is_tiny(call);
   if (tiny && open_group_ && open_group_->device == device && open_group_->recorded_in == call.recorded_in &&
-      open_group_->steps.size() < static_cast<size_t>(settings_.bulk)) {
+      open_group_->steps.size() < settings_.bulk) {
     bool fits = true;
     for (Task* earlier : before) fits = fits && (earlier == open_group_ || open_group_->runs_after(*earlier));
     if (fits) return open_group_;

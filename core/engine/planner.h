@@ -42,7 +42,7 @@ class Planner {
  private:
   void plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold);
   void plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready);
-  void drop_dead(std::span<Record> calls);
+  size_t drop_dead(std::span<Record> calls);
   void count_operands(std::span<const Record> calls);
   bool is_dead(const Record& call);
   void place(Record&& call);
@@ -56,9 +56,9 @@ class Planner {
   Planning settings_;
   std::atomic<int> batch_{Planning{}.batch};
   uint64_t batch_number_ = 0;
-  std::vector<Record> calls_;          // being planned
-  std::vector<Record> dropped_;        // dead and merged calls, to be destroyed without the lock
-  std::atomic<int> dropping_{0};       // threads that do so
+  std::vector<Record> calls_;          // room for those to be planned next
+  std::vector<Record> replaced_;       // by merged calls
+  std::atomic<int> dropping_{0};       // threads that release planned calls
   std::vector<Ref<Task>> new_tasks_;   // of the batch being planned
   Task* open_group_ = nullptr;         // takes further tiny calls
   std::deque<Ref<Task>> live_;         // planned, perhaps finished

@@ -21,11 +21,13 @@ constexpr int64_t kHotNs = 30'000;            // an idle worker looks at the str
 constexpr auto kNap = std::chrono::microseconds(300);
 constexpr int64_t kWarmNs = 20'000'000;       // after this long without work it sleeps until it is woken
 constexpr int64_t kQuietNs = 10'000;          // the stream is planned when nothing came for so long
+constexpr size_t kFewCalls = 8;               // no more are planned by a thread that keeps others of the front end waiting
 constexpr int64_t kPollNs = 20'000'000;       // how often a wait looks for signals
 constexpr int kPhaseShift = 40;
 constexpr uint64_t kChunkMask = (1ull << kPhaseShift) - 1;
 
 thread_local bool is_worker_thread = false;
+thread_local bool is_watching = false;  // this worker, counted among watchers_
 thread_local std::vector<Task*> running;
 
 struct RunningHere {
@@ -65,6 +67,7 @@ void Pool::start() {
 void Pool::stop(double seconds) {
   std::unique_lock hold(mutex_);
   stopping_ = true;
+  nap_.notify_all();
   wake_.notify_all();
   ended_.wait_for(hold, std::chrono::duration<double>(seconds), [this] { return alive_ == 0; });
 }
@@ -86,6 +89,7 @@ void Pool::work(int index) {
   set_lane(index);
   int64_t idle_since = now_ns();
   while (true) {
+    watch(true);
     if (on_duty(index) && (run_something() || watch_stream())) {
       idle_since = now_ns();
       continue;
@@ -96,6 +100,7 @@ void Pool::work(int index) {
     hold.unlock();
     idle(index, idle_since);
   }
+  watch(false);
   std::lock_guard hold(mutex_);
   alive_--;
   ended_.notify_all();
@@ -104,18 +109,26 @@ void Pool::work(int index) {
 bool Pool::run_something() {
   if (work_left_.load(std::memory_order_acquire) == 0) return false;
   if (Ref<Task> task = take_ready()) {
-    if (!task->tiny && runtime_.stream.size() > 0 && asleep_.load(std::memory_order_relaxed) > 0) {
-      std::lock_guard hold(mutex_);
-      wake_.notify_one();  // to look after the stream meanwhile
-    }
     run(std::move(task), nullptr);
     return true;
   }
   if (Ref<Task> task = find_parallel()) {
+    watch(false);
     run(join(task, nullptr), nullptr);
     return true;
   }
   return false;
+}
+
+// The last one to turn away from the stream leaves it to another. (A call that is recorded from here on sees that
+// nobody watches.)
+void Pool::watch(bool on) {
+  if (!is_worker_thread || is_watching == on) return;
+  is_watching = on;
+  int before = watchers_.fetch_add(on ? 1 : -1, std::memory_order_seq_cst);
+  if (on || before > 1 || runtime_.stream.size() == 0 || asleep_.load(std::memory_order_seq_cst) == 0) return;
+  std::lock_guard hold(mutex_);
+  wake_one();
 }
 
 // Plans the stream when it is long, or when nothing has come for a while. One worker at a time.
@@ -134,40 +147,53 @@ bool Pool::watch_stream() {
   return true;
 }
 
-// First a worker looks around for some microseconds, then it naps, then it sleeps until a call or a task wakes it.
-// While one worker is awake enough to see the stream, recording a call wakes nobody.
+// The last worker that is awake looks around for some microseconds after there was work, then it naps, then it sleeps
+// until a call or a task wakes it, like all the others. While one is awake or naps, recording a call wakes nobody.
 void Pool::idle(int index, int64_t& idle_since) {
-  bool was_watched = watched_.exchange(true, std::memory_order_acq_rel);
-  bool duty = on_duty(index);
-  if (!was_watched && duty) {
-    for (int64_t until = now_ns() + kHotNs; now_ns() < until;) {
-      if (runtime_.stream.size() || work_left_.load(std::memory_order_relaxed)) break;
+  if (on_duty(index) && watchers_.load(std::memory_order_relaxed) == 1 && now_ns() - idle_since < kWarmNs) {
+    while (now_ns() - idle_since < kHotNs) {
+      if (runtime_.stream.size() || work_left_.load(std::memory_order_relaxed)) return;
       for (int i = 0; i < 32; i++) cpu_pause();
     }
-  }
-  std::unique_lock hold(mutex_);
-  auto something = [&] {
-    return stopping_ || (on_duty(index) && (work_left_.load(std::memory_order_acquire) > 0 ||
-                                            (runtime_.stream.size() > 0 && !watched_.load(std::memory_order_acquire))));
-  };
-  if (!was_watched && duty && now_ns() - idle_since < kWarmNs) {
-    wake_.wait_for(hold, kNap, [&] { return something() || runtime_.stream.size() > 0; });
-    watched_.store(false, std::memory_order_release);
+    std::unique_lock hold(mutex_);
+    napping_.store(true, std::memory_order_seq_cst);
+    nap_.wait_for(hold, kNap, [&] {
+      return stopping_ || work_left_.load(std::memory_order_acquire) > 0 || runtime_.stream.size() > 0;
+    });
+    napping_.store(false, std::memory_order_relaxed);
     return;
   }
-  if (!was_watched) watched_.store(false, std::memory_order_release);
+  watch(false);
+  std::unique_lock hold(mutex_);
   asleep_.fetch_add(1, std::memory_order_seq_cst);
-  wake_.wait(hold, something);
+  wake_.wait(hold, [&] {
+    return stopping_ ||
+           (on_duty(index) && (work_left_.load(std::memory_order_acquire) > 0 ||
+                               (runtime_.stream.size() > 0 && watchers_.load(std::memory_order_seq_cst) == 0)));
+  });
   asleep_.fetch_sub(1, std::memory_order_relaxed);
+  idle_since = now_ns() - kHotNs;
+}
+
+// Under the lock. While threads help, some of the sleepers are off duty: then all are asked.
+void Pool::wake_one() {
+  if (helpers_.load(std::memory_order_relaxed) > 0)
+    wake_.notify_all();
+  else
+    wake_.notify_one();
 }
 
 void Pool::notice(bool heavy) {
   start();
-  if (heavy ? asleep_.load(std::memory_order_seq_cst) == 0 && !watched_.load(std::memory_order_relaxed)
-            : watched_.load(std::memory_order_seq_cst) || asleep_.load(std::memory_order_relaxed) == 0)
+  bool nap_ends = heavy && napping_.load(std::memory_order_seq_cst);
+  if (!nap_ends &&
+      (watchers_.load(std::memory_order_seq_cst) > 0 || asleep_.load(std::memory_order_seq_cst) == 0))
     return;
   std::lock_guard hold(mutex_);
-  wake_.notify_one();
+  if (nap_ends)
+    nap_.notify_one();
+  else
+    wake_one();
 }
 
 // ---- queues --------------------------------------------------------------------------------------------------------
@@ -188,9 +214,13 @@ void Pool::submit(std::vector<Ref<Task>>& ready) {
   work_left_.fetch_add(static_cast<int>(ready.size()), std::memory_order_release);
   ready.clear();
   // Tiny work waits for a worker that is awake, or for the thread that needs it.
-  if (worth_waking == 0 && !watched_.load(std::memory_order_acquire)) worth_waking = 1;
+  if (worth_waking == 0 && watchers_.load(std::memory_order_acquire) == 0) worth_waking = 1;
+  if (worth_waking > 0 && napping_.load(std::memory_order_relaxed)) {
+    nap_.notify_one();
+    worth_waking--;
+  }
   if (worth_waking == 1)
-    wake_.notify_one();
+    wake_one();
   else if (worth_waking > 1)
     wake_.notify_all();
 }
@@ -243,6 +273,7 @@ void Pool::offer(Task& task, int phase) {
     work_left_.fetch_add(1, std::memory_order_release);
     task.cursor.store(static_cast<uint64_t>(phase + 1) << kPhaseShift, std::memory_order_release);
     wake_.notify_all();
+    nap_.notify_one();
   }
   if (task.urgent.load(std::memory_order_relaxed)) wake_waiters();
 }
@@ -259,6 +290,7 @@ struct Pool::Wait {
 // Runs a claimed task, then one that became ready by it, and so on.
 void Pool::run(Ref<Task> task, Wait* wait) {
   while (task) {
+    if (running.empty()) watch(task->tiny);
     if (task->steps.size() == 1 && !task->abandoned.load(std::memory_order_relaxed) && start_task(*task)) {
       task = join(task, wait);
     } else {
@@ -319,7 +351,7 @@ void Pool::run_steps(Task& task) {
     return new FailurePtr(failure);
   }();
   RunningHere here(task);
-  for (size_t i = 0; i < task.steps.size(); i++) {
+  for (int i = 0; i < task.steps.size(); i++) {
     Record& call = task.steps[i];
     if (task.abandoned.load(std::memory_order_relaxed)) {
       conclude(runtime_, call, *at_exit);
@@ -418,7 +450,7 @@ Ref<Task> Pool::complete(Task& task, Wait* wait) {
 
 // ---- tracing -------------------------------------------------------------------------------------------------------
 
-Event Pool::run_event(const Task& task, size_t step) {
+Event Pool::run_event(const Task& task, int step) {
   const Record& call = task.steps[step];
   Event event{};
   event.type = Event::run;
@@ -426,7 +458,8 @@ Event Pool::run_event(const Task& task, size_t step) {
   event.shapes = describe_shapes(call);
   event.source = call.source;
   event.sequence = call.sequence;
-  if (step < task.after.size()) event.after = task.after[step];
+  auto number = static_cast<size_t>(step);
+  if (number < task.after.size()) event.after = task.after[number];
   event.recorded_ns = call.recorded_ns;
   event.ready_ns = task.ready_ns;
   return event;
@@ -449,6 +482,19 @@ void Pool::plan() {
   std::vector<Ref<Task>> ready;
   runtime_.planner.plan(ready);
   submit(ready);
+}
+
+bool Pool::run_at_once(Storage& wanted) {
+  size_t calls = runtime_.stream.size();
+  std::vector<Ref<Task>> ready;
+  if (calls == 0 || calls > kFewCalls || !runtime_.planner.try_plan(ready)) return false;
+  if (ready.size() == 1 && ready[0]->tiny && runtime_.planner.last_writer(wanted) == ready[0] && ready[0]->claim()) {
+    Wait wait;
+    run(std::move(ready[0]), &wait);
+    return true;
+  }
+  submit(ready);
+  return false;
 }
 
 bool Pool::may_run(const Task& task, const Wait* wait) const {
@@ -481,6 +527,7 @@ void Pool::count_helper(Wait& wait, bool helping) {
   if (!helping && (work_left_.load(std::memory_order_acquire) > 0 || runtime_.stream.size() > 0)) {
     std::lock_guard hold(mutex_);
     wake_.notify_all();
+    nap_.notify_one();
   }
 }
 

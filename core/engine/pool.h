@@ -35,6 +35,9 @@ class Pool {
   bool help_until_done(std::vector<Ref<Task>> wanted, int64_t deadline_ns = INT64_MAX);
   // Plans what is recorded and submits it.
   void plan();
+  // If all that is recorded comes down to one tiny task, and that writes the storage: runs it here and now, without
+  // handing anything to anybody. False if it is not so; then everything is planned or another thread is at it.
+  bool run_at_once(Storage& wanted);
 
   // At exit: of these tasks, only those that the kept ones need are to run.
   void abandon_all_but(const std::vector<Ref<Task>>& tasks, const std::vector<Ref<Task>>& kept);
@@ -54,6 +57,8 @@ class Pool {
   bool run_something();
   bool watch_stream();
   void idle(int index, int64_t& idle_since);
+  void watch(bool on);
+  void wake_one();
   bool on_duty(int index) const { return index + helpers_.load(std::memory_order_acquire) < workers(); }
 
   Ref<Task> take_ready();
@@ -70,7 +75,7 @@ class Pool {
   Ref<Task> join(const Ref<Task>& task, Wait* wait);
   void end_parallel(Task& task);
   Ref<Task> complete(Task& task, Wait* wait);
-  Event run_event(const Task& task, size_t step);
+  Event run_event(const Task& task, int step);
   void trace_run(Event event, int64_t start, int64_t chunks, bool failed);
 
   bool may_run(const Task& task, const Wait* wait) const;
@@ -87,14 +92,17 @@ class Pool {
   std::atomic<bool> started_{false};
 
   std::mutex mutex_;  // queues and sleeping workers
-  std::condition_variable wake_;
+  std::condition_variable wake_;               // for workers that sleep
+  std::condition_variable nap_;                // for the one that naps
   std::deque<Ref<Task>> urgent_;
   std::vector<std::deque<Ref<Task>>> queues_;  // one per device, served in turn
   size_t turn_ = 0;
   std::vector<Ref<Task>> parallel_;            // running tasks that others may join
   std::atomic<int> work_left_{0};              // entries in the queues and in parallel_
   std::atomic<int> asleep_{0};                 // workers in untimed sleep
-  std::atomic<bool> watched_{false};           // some worker looks at the stream now and then
+  std::atomic<int> watchers_{0};               // workers that look at the stream soon: awake or napping, and not
+                                               // in the middle of something long
+  std::atomic<bool> napping_{false};
   std::atomic<int> helpers_{0};                // waiting threads that run tasks: so many workers step back
   bool stopping_ = false;
   int alive_ = 0;

@@ -89,7 +89,7 @@ class Stream {
   uint64_t next_number() { return sequence_.fetch_add(1, std::memory_order_relaxed) + 1; }
   void inherit(const Stream& parent) { sequence_ = parent.sequence_.load(); }
   void take(std::vector<Record>& into);
-  size_t size() const { return size_.load(std::memory_order_relaxed); }
+  size_t size() const { return size_.load(std::memory_order_seq_cst); }
   uint64_t sequence() const { return sequence_.load(std::memory_order_relaxed); }
 
  private:

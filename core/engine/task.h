@@ -35,7 +35,7 @@ class Task : public RefCounted<Task> {
   enum State : uint8_t { waiting, ready, running, done };
 
   // ---- set by the planner, then constant
-  std::vector<Record> steps;   // run one after another; only a task of one step is cut into chunks
+  SmallVec<Record, 1> steps;   // run one after another; only a task of one step is cut into chunks
   Device device;
   uint64_t sequence = 0;       // of the first call in it
   uint64_t recorded_in = 0;    // number of the host call that recorded it; 0: the program itself

@@ -270,6 +270,13 @@ T logaddexp2(T x, T y) {
   return x == y ? x + 1 : r + (d != d ? d : T(0));
 }
 
+// Below 0 through exp(x): 1 / (1 + exp(-x)) would be 0 too early.
+template <Float T>
+T sigmoid(T x) {
+  T e = exp(-abs(x));
+  return (x < 0 ? e : T(1)) / (1 + e);
+}
+
 // ---- special functions, computed in double
 inline double gamma(double x) { return x < 0 && std::floor(x) == x ? NAN : std::tgamma(x); }
 inline float gamma(float x) { return static_cast<float>(gamma(static_cast<double>(x))); }
@@ -280,18 +287,20 @@ inline double gammaln(double x) {
 }
 inline float gammaln(float x) { return static_cast<float>(gammaln(static_cast<double>(x))); }
 
-inline double digamma(double x) {
-  double r = 0;
+// In long double, because the terms nearly cancel around 1.46.
+inline double digamma(double given) {
+  long double x = given, r = 0;
   if (x <= 0) {
-    if (std::floor(x) == x) return x == 0 ? -std::copysign(INFINITY, x) : NAN;
-    r = -M_PI / std::tan(M_PI * std::remainder(x, 1.0));  // reflection
+    if (std::floor(x) == x) return x == 0 ? -std::copysign(INFINITY, given) : NAN;
+    constexpr long double pi = 3.14159265358979323846264338327950288L;
+    r = -pi / std::tan(pi * std::remainder(x, 1.0L));  // reflection
     x = 1 - x;
   }
-  for (; x < 10; x += 1) r -= 1 / x;
-  double f = 1 / (x * x);
-  double series =
-      f * (1. / 12 - f * (1. / 120 - f * (1. / 252 - f * (1. / 240 - f * (1. / 132 - f * (691. / 32760))))));
-  return r + std::log(x) - 0.5 / x - series;
+  for (; x < 20; x += 1) r -= 1 / x;
+  long double f = 1 / (x * x), series = 0;
+  for (long double term : {1 / 12.L, 691 / 32760.L, 1 / 132.L, 1 / 240.L, 1 / 252.L, 1 / 120.L, 1 / 12.L})
+    series = f * (term - series);
+  return static_cast<double>(r + std::log(x) - 0.5L / x - series);
 }
 inline float digamma(float x) { return static_cast<float>(digamma(static_cast<double>(x))); }
 
