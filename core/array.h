@@ -68,15 +68,15 @@ class Storage {
 
   // Owned by the engine.
   std::atomic<uint32_t> pending_writes{0};  // recorded and not finished; 0 means ready
-  std::atomic<bool> in_flight{false};       // counted among the bytes that recorded calls bring into being
-  std::atomic<uint32_t> generation{0};      // of the engine that last wrote it (a forked child has a new one)
-  FailurePtr failure() const {              // set before pending_writes falls; stays for good
+  std::atomic<bool> in_flight{false};  // counted among the bytes that recorded calls bring into being
+  std::atomic<uint32_t> generation{0};  // of the engine that last wrote it (a forked child has a new one)
+  FailurePtr failure() const {  // set before pending_writes falls; stays for good
     const FailurePtr* box = failure_.load(std::memory_order_acquire);
     return box ? *box : nullptr;
   }
   bool failed() const { return failure_.load(std::memory_order_acquire) != nullptr; }
   void set_failure(const FailurePtr& failure);
-  engine::StorageUse* use = nullptr;        // who writes and reads it; guarded by the planner's lock
+  engine::StorageUse* use = nullptr;  // who writes and reads it; guarded by the planner's lock
 
  private:
   static constexpr uint64_t kHandle = 1ull << 32;
@@ -96,7 +96,7 @@ struct View {
   DType dtype = DType::f32;
   int64_t offset = 0;  // bytes from the start of the storage
   Shape shape;
-  Strides strides;     // bytes, any sign, 0 where an element repeats
+  Strides strides;  // bytes, any sign, 0 where an element repeats
 
   int ndim() const { return shape.size(); }
   int64_t size() const { return count(shape); }

@@ -55,8 +55,12 @@ bool same_kind(DType from, DType to) {
   return !is_integer(from) || !info(from).is_signed || info(to).is_signed;
 }
 
-// The promoted type of the arguments before the rule lifts it. `floats`: promote what integers turn into.
+// The promoted type of the arguments before the rule lifts it. `floats`: integers among themselves turn into floats
+// first; beside a float they promote as they are.
 DType promoted(std::span<const Arg> args, bool floats) {
+  bool all_integers = std::all_of(args.begin(), args.end(), [](const Arg& arg) {
+    return arg.is_scalar() || kind(arg.array.dtype) <= Kind::integer;
+  });
   bool any = false;
   DType t = DType::b1, raw = DType::b1;
   Kind scalar = Kind::boolean;
@@ -65,7 +69,7 @@ DType promoted(std::span<const Arg> args, bool floats) {
       scalar = std::max(scalar, arg.scalar.kind);
       continue;
     }
-    DType own = floats ? float_of(arg.array.dtype) : arg.array.dtype;
+    DType own = floats && all_integers ? float_of(arg.array.dtype) : arg.array.dtype;
     t = any ? promote(t, own) : own;
     raw = any ? promote(raw, arg.array.dtype) : arg.array.dtype;
     any = true;

@@ -21,6 +21,7 @@ namespace slipstream {
   void fill_moves(cpu::Loops&);      \
   void fill_searches(cpu::Loops&);   \
   void fill_scans(cpu::Loops&);      \
+  void fill_pairs(cpu::Loops&);      \
   inline void fill(cpu::Loops& to) { \
     fill_f32(to);                    \
     fill_f64(to);                    \
@@ -33,6 +34,7 @@ namespace slipstream {
     fill_moves(to);                  \
     fill_searches(to);               \
     fill_scans(to);                  \
+    fill_pairs(to);                  \
   }                                  \
   }
 #if defined(SLIP_HAVE_v2)

@@ -1,6 +1,8 @@
 // The vector loops of one instruction set, and the choice among them at run time.
 #pragma once
 
+#include <array>
+
 #include "../dtype.h"
 #include "../rows.h"
 
@@ -31,9 +33,15 @@ inline constexpr int64_t kSearchWidth = 256;  // columns at most, to `columns`
 // out[i] = carry + x[0] + ... + x[i]; the last of them is the new carry.
 using ScanLoop = void (*)(void* out, const void* x, int64_t n, void* carry);
 
+// Rows of float32 and float64 so cheap that two of them run in one loop.
+inline constexpr std::array kPaired = {Row::add,     Row::subtract, Row::multiply, Row::divide, Row::maximum,
+                                       Row::minimum, Row::negative, Row::abs,      Row::square, Row::sqrt};
+
 struct Loops {
   MapLoop map[kRowCount][kDTypeCount] = {};      // by row and type of the arguments
   MapLoop cast[kDTypeCount][kDTypeCount] = {};  // by source and target; pairs without a loop go through another type
+  // By type (1: float64), first and second row of kPaired, and whether the second takes the first's value on its right.
+  MapLoop pair[2][kPaired.size()][kPaired.size()][2] = {};
   ReduceLoops reduce[kRowCount][kDTypeCount] = {};
   // to[r * pitch + c] = from[r * row_step + c * column_step] (steps in bytes, row_step small), by log2 of the size.
   void (*transpose[5])(void* to, int64_t pitch, const char* from, int64_t rows, int64_t columns, int64_t row_step,
@@ -41,7 +49,7 @@ struct Loops {
   // to[i] = from[i * step] (step in bytes), by log2 of the size.
   void (*gather[5])(void* to, const char* from, int64_t step, int64_t n) = {};
   SearchLoops search[2][kDTypeCount] = {};  // [1]: for the largest
-  ScanLoop scan[2][kDTypeCount] = {};      // [1]: products
+  ScanLoop scan[2][kDTypeCount] = {};  // [1]: products
 };
 
 // The loops in use: the best that the processor can run, unless one was chosen.

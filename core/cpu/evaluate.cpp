@@ -1,6 +1,7 @@
 // Evaluation of programs block by block.
 #include "evaluate.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 
@@ -159,13 +160,7 @@ Plan::Plan(const Program& program, const Shape& shape, std::span<Place> in, std:
   int operand = 0;
   for (const Place& p : in) bind(p, operand++, false);
   for (const Place& p : out) bind(p, operand++, true);
-  const Loops& table = cpu::loops();
-  for (const Instr& instr : program.code) {
-    auto type = static_cast<int>(instr.type);
-    loops.push_back(instr.row == Row::cast ? table.cast[type][static_cast<int>(instr.result)]
-                                           : table.map[static_cast<int>(instr.row)][type]);
-    cost += row_cost(instr.row, instr.type);
-  }
+  find_steps();
   choose_bands(sorted);
   find_direct();
   lay_out(sorted ? 256 : 512);  // reductions fold 512 elements at once
@@ -212,31 +207,90 @@ void Plan::choose_bands(bool sorted) {
   }
 }
 
-// An instruction may write its result in place, unless a later one still reads an input that lies there.
-void Plan::find_direct() {
-  size_t first = program.first_value();
-  for (size_t i = 0; i < program.code.size(); i++) direct.push_back(-1);
-  for (int o = 0; o < outputs.size(); o++) {
-    size_t reg = program.results[static_cast<size_t>(o)];
-    if (reg < first) continue;
-    size_t at = reg - first;
-    bool safe = direct[static_cast<int>(at)] < 0;
-    for (size_t later = at + 1; later < program.code.size() && safe; later++) {
-      const Instr& instr = program.code[later];
-      for (int a = 0; a < instr.arity; a++)
-        if (instr.args[a] < program.inputs.size() && inputs[instr.args[a]].place.buffer == outputs[o].place.buffer)
-          safe = false;
+void Plan::find_steps() {
+  const Loops& table = cpu::loops();
+  uint16_t value = program.first_value();
+  for (const Instr& instr : program.code) {
+    cost += row_cost(instr.row, instr.type);
+    if (!pair_with_last(instr, value)) {
+      auto type = static_cast<int>(instr.type);
+      Step& step = steps.emplace_back();
+      step.loop = instr.row == Row::cast ? table.cast[type][static_cast<int>(instr.result)]
+                                         : table.map[static_cast<int>(instr.row)][type];
+      std::copy(instr.args, instr.args + instr.arity, step.args);
+      step.arity = instr.arity;
+      step.slot = instr.slot;
+      step.value = value;
     }
-    for (uint16_t other : program.results)  // an input that is itself a result is stored last
-      if (other < program.inputs.size() && inputs[other].place.buffer == outputs[o].place.buffer) safe = false;
-    if (safe) direct[static_cast<int>(at)] = o;
+    value++;
+  }
+}
+
+namespace {
+
+int paired_index(Row row) {
+  auto at = std::find(kPaired.begin(), kPaired.end(), row);
+  return at == kPaired.end() ? -1 : static_cast<int>(at - kPaired.begin());
+}
+
+bool is_paired_type(const Instr& instr) {
+  return instr.result == instr.type && (instr.type == DType::f32 || instr.type == DType::f64);
+}
+
+}  // namespace
+
+// The instruction runs in one loop with the one before it, if that computes something for it alone.
+bool Plan::pair_with_last(const Instr& instr, uint16_t value) {
+  uint16_t before = value - 1;
+  if (before < program.first_value() || steps[steps.size() - 1].pair) return false;
+  const Instr& last = program.code[before - program.first_value()];
+  if (!is_paired_type(instr) || !is_paired_type(last) || instr.type != last.type) return false;
+  bool left = instr.args[0] == before, right = instr.arity == 2 && instr.args[1] == before;
+  Row row = left && right && instr.row == Row::multiply ? Row::square : instr.row;
+  if (left && right) {
+    if (row != Row::square) return false;
+    right = false;
+  }
+  int first = paired_index(last.row), second = paired_index(row);
+  if (!(left || right) || first < 0 || second < 0) return false;
+  for (uint16_t result : program.results)
+    if (result == before) return false;
+  for (size_t i = value - program.first_value() + 1u; i < program.code.size(); i++)
+    for (int a = 0; a < program.code[i].arity; a++)
+      if (program.code[i].args[a] == before) return false;
+  Step& step = steps[steps.size() - 1];
+  step.loop = cpu::loops().pair[instr.type == DType::f64][first][second][right];
+  if (instr.arity == 2 && row == instr.row) step.args[step.arity++] = instr.args[left ? 1 : 0];
+  step.slot = instr.slot;
+  step.value = value;
+  step.pair = true;
+  return true;
+}
+
+// A step may write its result in place, unless a later one still reads an input that lies there.
+void Plan::find_direct() {
+  for (int o = 0; o < outputs.size(); o++) {
+    uint16_t reg = program.results[static_cast<size_t>(o)];
+    auto shares = [&](uint16_t input) {
+      return input < program.inputs.size() && inputs[input].place.buffer == outputs[o].place.buffer;
+    };
+    Step* from = nullptr;
+    bool safe = true;
+    for (Step& step : steps) {
+      if (from && std::any_of(step.args, step.args + step.arity, shares)) safe = false;
+      if (step.value == reg) from = &step;
+    }
+    // An input that is itself a result is stored last.
+    if (std::any_of(program.results.begin(), program.results.end(), shares)) safe = false;
+    if (from && safe && from->direct < 0) from->direct = static_cast<int8_t>(o);
   }
 }
 
 void Plan::lay_out(int64_t least_block) {
   size_t width = 0;
   for (uint8_t size : program.slots) width += size;
-  for (const Bound& in : inputs) width += in.mode == Mode::flat ? 0 : in.size;
+  for (const Program::Constant& c : program.constants) width += itemsize(c.type);
+  for (const Bound& in : inputs) width += in.size;
   block =
       std::clamp<int64_t>(static_cast<int64_t>(24576 / std::max<size_t>(width, 1)) & ~int64_t{63}, least_block, 2048);
   block = std::min(block, (space.count() + 63) & ~int64_t{63});
@@ -413,17 +467,14 @@ void Evaluator::run(int64_t p, int64_t n) {
     if (in.mode != Plan::Mode::fixed) registers_[reg] = load(in, p, n);
     reg++;
   }
-  reg = plan_.program.first_value();
-  int at = 0;
-  for (const Instr& instr : plan_.program.code) {
+  for (const Plan::Step& step : plan_.steps) {
     void* to = nullptr;
-    if (plan_.direct[at] >= 0) to = store_address(plan_.outputs[plan_.direct[at]], p, n);
-    if (!to) to = scratch_ + plan_.slots[instr.slot];
-    const void* args[3];
-    for (int i = 0; i < instr.arity; i++) args[i] = registers_[instr.args[i]];
-    plan_.loops[at](to, args, n);
-    registers_[reg++] = to;
-    at++;
+    if (step.direct >= 0) to = store_address(plan_.outputs[step.direct], p, n);
+    if (!to) to = scratch_ + plan_.slots[step.slot];
+    const void* args[4];
+    for (int i = 0; i < step.arity; i++) args[i] = registers_[step.args[i]];
+    step.loop(to, args, n);
+    registers_[step.value] = to;
   }
   for (int i = 0; i < plan_.outputs.size(); i++) store(plan_.outputs[i], result(i), p, n);
 }

@@ -64,8 +64,17 @@ class Plan {
   const Program& program;
   Space space;
   SmallVec<Bound, 4> inputs, outputs;
-  SmallVec<MapLoop, 4> loops;
-  SmallVec<int, 4> direct;   // by instruction: the output it may write at once, or -1
+  // One instruction of the program, or two that run as one.
+  struct Step {
+    MapLoop loop;
+    uint16_t args[4];
+    uint8_t arity;
+    bool pair = false;
+    int8_t direct = -1;  // the output that it may write at once
+    uint16_t slot;
+    uint16_t value;      // the register of its value
+  };
+  SmallVec<Step, 4> steps;
   SmallVec<size_t, 4> slots; // scratch of each slot
   int64_t block = 0;         // elements evaluated at once at most
   bool has_staged = false, needs_index = false;
@@ -76,6 +85,8 @@ class Plan {
  private:
   void bind(const Place& place, int operand, bool is_output);
   void choose_bands(bool sorted);
+  void find_steps();
+  bool pair_with_last(const Instr& instr, uint16_t value);
   void find_direct();
   void lay_out(int64_t least_block);
 };

@@ -9,7 +9,7 @@ namespace slipstream::cpu {
 
 namespace {
 
-constexpr int64_t kChunkCost = 512 * 1024;  // additions in a chunk, about
+constexpr int64_t kChunkCost = 1024 * 1024;  // additions in a chunk, about
 
 int64_t chunk_elements(int cost) { return std::max<int64_t>(8192, kChunkCost / cost & ~int64_t{4095}); }
 

@@ -11,10 +11,10 @@ namespace slipstream::cpu {
 
 namespace {
 
-constexpr int64_t kLeaf = 512;             // elements folded by one loop along the innermost axis, where order matters
-constexpr int64_t kGroup = 8;              // rows folded by one loop where the innermost axis stays
-constexpr int64_t kWidth = 512;            // columns handled together then
-constexpr int64_t kSegment = 128 * 1024;   // elements of a chunk, about
+constexpr int64_t kLeaf = 512;  // elements folded by one loop along the innermost axis, where order matters
+constexpr int64_t kGroup = 8;  // rows folded by one loop where the innermost axis stays
+constexpr int64_t kWidth = 512;  // columns handled together then
+constexpr int64_t kSegment = 128 * 1024;  // elements of a chunk, about
 
 // Combines values pairwise as they come: a value of 2^k leaves meets another of 2^k leaves.
 class Pairwise {
@@ -69,7 +69,7 @@ struct Axes {
 
 struct Logical {
   Axes kept, reduced;
-  int64_t inner = 1;            // extent of the innermost axis, taken out of its list
+  int64_t inner = 1;  // extent of the innermost axis, taken out of its list
   bool inner_reduced = false;
 };
 

@@ -3,6 +3,7 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <new>
 
 #include "../program.h"
@@ -38,36 +39,35 @@ void take_over_dying_input(Record& call) {
   }
 }
 
-bool has_several_results(const Record& call) { return call.op == &kMap && call.outputs.size() > 1; }
+bool is_merged(const Record& call) { return call.op == &kMap && call.outputs.size() > 1; }
 
-// A result without memory fails; those of a merged call that do not depend on it go on.
-FailurePtr allocate_outputs(Runtime& runtime, Record& call) {
-  FailurePtr failure;
+// Memory for the results. One without memory fails, and of a merged call those that depend on it; the rest goes on.
+// `failures` are those of the results so far, empty if there are none.
+void allocate_outputs(Runtime& runtime, Record& call, std::vector<FailurePtr>& failures) {
   for (int i = 0; i < call.outputs.size(); i++) {
-    Storage& storage = *call.outputs[i].storage();
-    if (storage.failed()) continue;
+    if (!failures.empty() && failures[static_cast<size_t>(i)]) continue;
     try {
-      storage.allocate();
+      call.outputs[i].storage()->allocate();
     } catch (...) {
-      failure = to_failure(runtime, call, std::current_exception(), i);
-      storage.set_failure(failure);
-      if (has_several_results(call)) spread_failures(call);
+      failures.resize(static_cast<size_t>(call.outputs.size()));
+      failures[static_cast<size_t>(i)] = to_failure(runtime, call, std::current_exception(), i);
+      if (is_merged(call)) failures = spread_failures(call, std::move(failures));
     }
   }
-  return failure;
 }
 
 }  // namespace
 
 Prepared prepare(Runtime& runtime, Record& call) {
-  bool after_failure = call.op->flags & kAfterFailure;
-  bool several = has_several_results(call);
-  FailurePtr failure = after_failure ? nullptr : inherited(call);
-  if (failure && !several) return {nullptr, failure};
-  if (failure) spread_failures(call);
+  bool merged = is_merged(call);
+  FailurePtr failure = call.op->flags & kAfterFailure ? nullptr : inherited(call);
+  if (failure && !merged) return {nullptr, failure};
+  std::vector<FailurePtr> failures;
+  if (failure) failures = spread_failures(call, std::vector<FailurePtr>(static_cast<size_t>(call.outputs.size())));
   take_over_dying_input(call);
-  if (FailurePtr no_memory = allocate_outputs(runtime, call)) failure = no_memory;
-  if (failure && !(several && drop_failed_results(call))) return {nullptr, failure};
+  allocate_outputs(runtime, call, failures);
+  if (!failures.empty() && !(merged && drop_failed_results(call, failures)))
+    return {nullptr, *std::find_if(failures.begin(), failures.end(), [](const FailurePtr& f) { return bool(f); })};
   try {
     Device device = device_of(call);
     MakeKernel make = backend(device).find(*call.op);

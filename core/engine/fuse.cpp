@@ -179,8 +179,8 @@ class Fuser {
       return results_[i].reg;
     }
     size_t known = 0;
-    while (known < inputs_.size() && !(inputs_[known].operand->storage() == operand.storage() &&
-                                       same_view(*inputs_[known].operand, operand)))
+    while (known < inputs_.size() &&
+           !(inputs_[known].operand->storage() == operand.storage() && same_view(*inputs_[known].operand, operand)))
       known++;
     if (known == inputs_.size()) inputs_.push_back({&operand, builder_.input(operand.dtype)});
     read(known);
@@ -336,23 +336,6 @@ class Fuser {
   std::vector<ProgramBuilder::Reg> args_;
 };
 
-// What each output of a merged call fails with, as if its members had run one by one: each of them fails with the first
-// of its inputs that failed, or because what it writes into failed before.
-std::vector<FailurePtr> failures_of_outputs(const Record& call, const Program& program) {
-  std::vector<FailurePtr> written(program.members.size());
-  for (int i = 0; i < call.outputs.size(); i++)
-    written[static_cast<size_t>(i)] = call.outputs[i].storage()->failure();
-  for (const Program::Member& member : program.members) {
-    FailurePtr& failure = written[member.writes];
-    for (int i = 0; i < member.count && !failure; i++) {
-      uint16_t read = member.reads[static_cast<size_t>(i)];
-      failure = read >= Program::kWritten ? written[read - Program::kWritten] : call.inputs[read].storage()->failure();
-    }
-  }
-  written.resize(static_cast<size_t>(call.outputs.size()));
-  return written;
-}
-
 // The program that computes only the results for which `keep` is true, and which of the old inputs it reads.
 std::shared_ptr<const Program> with_results(const Program& program, const std::vector<bool>& keep,
                                             std::vector<bool>& reads) {
@@ -395,27 +378,41 @@ void fuse(Runtime& runtime, std::span<Record> calls, std::vector<Record>& replac
   if (calls.size() > 1) Fuser(runtime, calls, replaced).run();
 }
 
-void spread_failures(const Record& call) {
-  std::vector<FailurePtr> failures = failures_of_outputs(call, call.as<Program>());
+// As if the members had run one by one: each of them fails with the first of its inputs that failed, or because what it
+// writes into failed before.
+std::vector<FailurePtr> spread_failures(const Record& call, std::vector<FailurePtr> written) {
+  const auto& program = call.as<Program>();
+  written.resize(program.members.size());  // those that are not outputs come behind them
   for (int i = 0; i < call.outputs.size(); i++)
-    if (const FailurePtr& failure = failures[static_cast<size_t>(i)]) call.outputs[i].storage()->set_failure(failure);
+    if (!written[static_cast<size_t>(i)]) written[static_cast<size_t>(i)] = call.outputs[i].storage()->failure();
+  for (const Program::Member& member : program.members) {
+    FailurePtr& failure = written[member.writes];
+    for (int i = 0; i < member.count && !failure; i++) {
+      uint16_t read = member.reads[static_cast<size_t>(i)];
+      failure = read >= Program::kWritten ? written[read - Program::kWritten] : call.inputs[read].storage()->failure();
+    }
+  }
+  written.resize(static_cast<size_t>(call.outputs.size()));
+  return written;
 }
 
-bool drop_failed_results(Record& call) {
-  spread_failures(call);
+bool drop_failed_results(Record& call, const std::vector<FailurePtr>& failures) {
   const auto& program = call.as<Program>();
   std::vector<bool> keep, reads;
-  for (const Operand& output : call.outputs) keep.push_back(!output.storage()->failed());
+  for (const FailurePtr& failure : failures) keep.push_back(!failure);
   auto rest = with_results(program, keep, reads);
   SmallVec<Operand, 3> inputs;
   SmallVec<Operand, 1> outputs;
   for (int i = 0; i < call.inputs.size(); i++)
     if (reads[static_cast<size_t>(i)]) inputs.push_back(call.inputs[i]);
   for (int i = 0; i < call.outputs.size(); i++) {
-    if (keep[static_cast<size_t>(i)])
+    Storage& storage = *call.outputs[i].storage();
+    if (const FailurePtr& failure = failures[static_cast<size_t>(i)]) {
+      storage.set_failure(failure);
+      storage.pending_writes.fetch_sub(1, std::memory_order_acq_rel);
+    } else {
       outputs.push_back(call.outputs[i]);
-    else
-      call.outputs[i].storage()->pending_writes.fetch_sub(1, std::memory_order_acq_rel);
+    }
   }
   call.params = std::move(rest);
   call.inputs = std::move(inputs);

@@ -16,9 +16,10 @@ class Runtime;
 // others are left with op == nullptr. The planner has counted the batch's operands on every storage.
 void fuse(Runtime& runtime, std::span<Record> calls, std::vector<Record>& replaced);
 
-// For a merged call of several results. The first marks the results that depend on failed inputs or on each other; the
-// second leaves those out of the call, which goes on with the rest. False if nothing is left.
-void spread_failures(const Record& call);
-bool drop_failed_results(Record& call);
+// For a merged call of several results, by output. What each fails with: by inputs and outputs that failed before the
+// call, or have no memory, as `failures` tells; the rest is null.
+std::vector<FailurePtr> spread_failures(const Record& call, std::vector<FailurePtr> failures);
+// Marks those results, and leaves them out of the call, which goes on with the rest. False if nothing is left.
+bool drop_failed_results(Record& call, const std::vector<FailurePtr>& failures);
 
 }  // namespace slipstream::engine

@@ -21,8 +21,8 @@ constexpr int64_t kHotNs = 30'000;            // an idle worker looks at the str
 constexpr auto kNap = std::chrono::microseconds(300);
 constexpr int64_t kWarmNs = 20'000'000;       // after this long without work it sleeps until it is woken
 constexpr int64_t kQuietNs = 10'000;          // the stream is planned when nothing came for so long
-constexpr size_t kFewCalls = 8;               // no more are planned by a thread that keeps others of the front end waiting
-constexpr int64_t kPollNs = 20'000'000;       // how often a wait looks for signals
+constexpr size_t kFewCalls = 8;  // no more are planned by a thread that keeps others of the front end waiting
+constexpr int64_t kPollNs = 20'000'000;  // how often a wait looks for signals
 constexpr int kPhaseShift = 40;
 constexpr uint64_t kChunkMask = (1ull << kPhaseShift) - 1;
 
@@ -186,8 +186,7 @@ void Pool::wake_one() {
 void Pool::notice(bool heavy) {
   start();
   bool nap_ends = heavy && napping_.load(std::memory_order_seq_cst);
-  if (!nap_ends &&
-      (watchers_.load(std::memory_order_seq_cst) > 0 || asleep_.load(std::memory_order_seq_cst) == 0))
+  if (!nap_ends && (watchers_.load(std::memory_order_seq_cst) > 0 || asleep_.load(std::memory_order_seq_cst) == 0))
     return;
   std::lock_guard hold(mutex_);
   if (nap_ends)

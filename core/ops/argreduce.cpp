@@ -23,7 +23,8 @@ Array argreduce(const Op& op, const Array& x, std::optional<int64_t> axis, bool 
       flat = reshape(*out, Shape{});
     }
     Array result = argreduce(op, reshape(x, Shape{x.size()}), 0, false, flat ? &*flat : nullptr);
-    return out ? *out : reshape(result, shape);
+    if (out) return *out;
+    return keepdims ? reshape(result, shape) : result;
   }
   int at = normalize_axis(*axis, x.ndim(), op.name);
   if (x.shape[at] == 0)

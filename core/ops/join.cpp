@@ -57,4 +57,16 @@ Array concatenate(std::span<const Array> arrays, int64_t axis, const Array* out,
   return finish(std::move(call), to);
 }
 
+Array stack(std::span<const Array> arrays, int64_t axis, const Array* out, std::optional<DType> dtype) {
+  if (arrays.empty()) fail(ErrorKind::value, "stack: needs at least one array");
+  int64_t at = normalize_axis(axis, arrays[0].ndim() + 1, "stack");
+  std::vector<Array> parts;
+  for (const Array& x : arrays) {
+    if (!(x.shape == arrays[0].shape))
+      fail(ErrorKind::value, "stack: the arrays have different shapes ", arrays[0].shape, " and ", x.shape);
+    parts.push_back(expand_dims(x, std::span(&at, 1)));
+  }
+  return concatenate(parts, at, out, dtype);
+}
+
 }  // namespace slipstream

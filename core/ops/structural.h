@@ -23,6 +23,8 @@ Array from_bytes(const void* data, const Shape& shape, DType dtype, Device devic
 
 // ---- views.cpp: no record, only another view (reshape copies where no view can do it)
 Array transpose(const Array& x, std::span<const int64_t> axes);
+Array transpose(const Array& x);  // all axes reversed
+Array swapaxes(const Array& x, int64_t axis1, int64_t axis2);
 Array reshape(const Array& x, const Shape& shape);  // one -1 allowed
 std::optional<Array> reshape_view(const Array& x, const Shape& shape);
 Array expand_dims(const Array& x, std::span<const int64_t> axes);
@@ -37,6 +39,8 @@ Array diagonal(const Array& x, int64_t offset, int axis1, int axis2);
 // ---- join.cpp
 Array concatenate(std::span<const Array> arrays, int64_t axis, const Array* out = nullptr,
                   std::optional<DType> dtype = {});
+
+Array stack(std::span<const Array> arrays, int64_t axis, const Array* out = nullptr, std::optional<DType> dtype = {});
 
 // ---- matmul.cpp: NumPy's matmul (batches broadcast) and dot; out= allowed
 Array matmul(const Array& a, const Array& b, const Array* out = nullptr);

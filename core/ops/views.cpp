@@ -92,6 +92,21 @@ Array transpose(const Array& x, std::span<const int64_t> axes) {
   return x.view(std::move(v));
 }
 
+Array transpose(const Array& x) {
+  View v = x;
+  std::reverse(v.shape.begin(), v.shape.end());
+  std::reverse(v.strides.begin(), v.strides.end());
+  return x.view(std::move(v));
+}
+
+Array swapaxes(const Array& x, int64_t axis1, int64_t axis2) {
+  int a = normalize_axis(axis1, x.ndim(), "swapaxes"), b = normalize_axis(axis2, x.ndim(), "swapaxes");
+  View v = x;
+  std::swap(v.shape[a], v.shape[b]);
+  std::swap(v.strides[a], v.strides[b]);
+  return x.view(std::move(v));
+}
+
 std::optional<Array> reshape_view(const Array& x, const Shape& wanted) {
   Shape shape = resolve_shape(wanted, x.size());
   std::optional<Strides> strides = reshaped_strides(x, shape);

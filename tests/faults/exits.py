@@ -109,6 +109,20 @@ asyncio.run(main())
     "the synchronous engine": Exit("engine.set_kind('sync')" + QUEUED),
     "eight workers": Exit("engine.set_workers(8)" + QUEUED),
     "three devices": Exit("for i in range(3):\n    with npx.cpu(i): y = np.ones((300, 300)) @ np.ones((300, 300))"),
+    "memory is lent": Exit(
+        "a, b, m = numpy.asarray(np.ones(10)), numpy.from_dlpack(np.ones(4)), memoryview(np.ones(3))"
+    ),
+    "daemon threads read": Exit(
+        """
+def work():
+    x = np.ones(10)
+    while True:
+        x = x + 1
+        repr(x)
+for _ in range(3): threading.Thread(target=work, daemon=True).start()
+time.sleep(0.05)
+"""
+    ),
     "modules are gone": Exit("x = np.ones(5)\nsys.modules.clear()"),
     "a subinterpreter's worth of garbage": Exit("a = []\na.append((a, np.ones(1000) + 1))\ndel a"),
 }

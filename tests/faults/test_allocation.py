@@ -34,6 +34,7 @@ def run_with_faults(program: Program, every: int) -> tuple[dict[str, Any], set[s
 def run_steps(steps: tuple[Step, ...], names: dict[str, Any], unknown: set[str]) -> None:
     """Runs what can be run. `unknown` holds memory that a refused call would have written, and all made from it."""
     roots: dict[str, str] = {}
+    shifted = False  # a draw did not happen, so the next ones give other numbers
     for step in steps:
         refused = False
         try:
@@ -44,7 +45,8 @@ def run_steps(steps: tuple[Step, ...], names: dict[str, Any], unknown: set[str])
         if step.binds:
             roots[step.binds] = step.root
         used = {roots.get(name, name) for name in step.uses}
-        if (refused and step.writes) or used & unknown:
+        shifted |= refused and step.rounding == "draw"
+        if (refused and step.writes) or used & unknown or (shifted and step.rounding == "draw"):
             unknown.add(step.root)
     unknown |= {name for name, root in roots.items() if root in unknown}
 

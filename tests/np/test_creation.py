@@ -210,3 +210,42 @@ def test_pairs() -> None:
     x = numpy.arange(3.0)
     agree("copy", [Pair(x, np.array(x))])
     assert np.ascontiguousarray(np.ones((2, 3)).T).flags["C_CONTIGUOUS"]
+
+
+LISTS: list[Any] = [
+    *(3, 2.5, True, 1j, [], [[]], [[], []], (), [1], (1, 2.5), [True, False], [True, 2], [1, 2j], [[1, 2], [3, 4]]),
+    *([[1, 2], (3, 4.5)], [[[1]], [[2]]], [2**53 + 1, 0.5], [2**62 + 1], [-(2**63)], [True, 1.5, 2], [-0.0, 1e30]),
+    *([numpy.float32(1), 2], [numpy.array([1, 2]), [3, 4]], [range(3), range(3)], [numpy.int8(3)]),
+]
+
+
+@pytest.mark.parametrize("values", LISTS, ids=str)
+def test_lists_of_numbers(values: Any) -> None:
+    """The same values as by way of NumPy, whoever reads the list."""
+    for wide in (False, True):
+        npx.set_np(dtype=wide)
+        for dtype in (None, "float32", "float64", "int64", "int8", "bool", "complex64"):
+            try:
+                want = numpy.asarray(values, dtype=dtype)
+            except (TypeError, ValueError, OverflowError) as e:
+                with pytest.raises(type(e)):
+                    np.array(values, dtype=dtype)
+                continue
+            got = np.array(values, dtype=dtype)
+            assert got.shape == want.shape
+            with numpy.errstate(all="ignore"):
+                assert got.asnumpy().tobytes() == want.astype(got.dtype).tobytes()
+            assert dtype is None or got.dtype == want.dtype
+
+
+@pytest.mark.parametrize("values", [[1, [2]], [[1], [2, 3]], [[1], 2], [[1, 2], [[3], [4]]]], ids=str)
+def test_lists_that_form_no_block(values: Any) -> None:
+    with pytest.raises(ValueError, match="inhomogeneous"):
+        np.array(values)
+
+
+def test_integers_beyond_64_bits() -> None:
+    assert np.array([2**63], dtype="uint64").item() == 2**63
+    for values in (2**64, [2**64], [1, 2**70]):
+        with pytest.raises((OverflowError, TypeError)):
+            np.array(values)

@@ -17,10 +17,16 @@ TOLERANCE = {numpy.dtype(name): tolerance for name, tolerance in _BY_NAME.items(
 TOLERANCE |= {numpy.dtype("complex64"): _SINGLE, numpy.dtype("complex128"): _DOUBLE}
 
 HALVES = (numpy.dtype("float16"), bfloat16)
+SINGLES = (numpy.dtype("float32"), numpy.dtype("complex64"))
 
 
 class DisagreementError(AssertionError):
     """We and NumPy do not agree on a line."""
+
+
+def in_rows(made: Any) -> Any:
+    """NumPy keeps the order of transposed arguments, we do not; it tells whether a reshape is a view."""
+    return made if made.flags.c_contiguous else made.copy()
 
 
 class Oracle:
@@ -59,22 +65,26 @@ class Oracle:
         self.scale = self.magnitude(step, theirs)
         exec(step.compiled, ours)
         if step.rounding == "draw":
-            self.theirs.drawn = ours[step.binds].asnumpy()
-        if step.rounding in ("sum", "tree", "var"):
+            self.theirs.drawn = ours[step.binds or step.writes].asnumpy()
+        if step.binds and step.rounding in ("sum", "tree", "var"):
             theirs[step.binds] = self.widely(step, theirs, ours[step.binds].dtype)
             return
         exec(step.compiled, theirs)
         self.theirs.drawn = None
+        if step.writes and theirs[step.writes].size:  # the parts of a complex number err together
+            self.scale = max(self.scale, float(numpy.abs(theirs[step.writes].astype("complex128")).max()))
         if step.binds:
-            theirs[step.binds] = numpy.asarray(theirs[step.binds])
+            made = numpy.asarray(theirs[step.binds])
+            theirs[step.binds] = in_rows(made) if step.root == step.binds else made
 
     def widely(self, step: Step, theirs: dict[str, Any], dtype: Any) -> Any:
-        """NumPy adds up 16-bit floats in 16 bits, or nearly so; we take 32, and so it shall."""
-        halves = [name for name in step.uses if theirs[name].dtype in HALVES]
-        scope = theirs | {name: theirs[name].astype("float32") for name in halves}
+        """NumPy adds up 16-bit floats in 16 bits, or nearly so, and scans one by one; it shall be as exact as we."""
+        wide, small = ("float64", HALVES + SINGLES) if "np.cum" in step.code else ("float32", HALVES)
+        narrow = {name: theirs[name] for name in step.uses if theirs[name].dtype in small}
+        scope = theirs | {name: x.astype(numpy.result_type(x.dtype, wide)) for name, x in narrow.items()}
         exec(step.compiled, scope)
-        made = numpy.asarray(scope[step.binds])
-        return made.astype(dtype) if halves and dtype in HALVES else made
+        made = in_rows(numpy.asarray(scope[step.binds]))
+        return made.astype(dtype) if narrow and dtype in small else made
 
     def magnitude(self, step: Step, theirs: dict[str, Any]) -> float:
         """How large the numbers are that a line adds up, and so its rounding errors."""

@@ -115,7 +115,15 @@ class Values:
                 return rng.integers(0, 9, shape).astype(dtype)
             if kind == "permutation":
                 return rng.permutation(shape[0]).astype("int64")
+            if kind == "choice":
+                return rng.choice(5, shape).astype("int64")
             return numpy.asarray(rng.normal(size=shape) if kind == "normal" else rng.random(shape)).astype(dtype)
+
+        def shuffle(x: Any) -> None:
+            x[...] = rng.permutation(x) if self.drawn is None else self.drawn
+
+        def put(x: Any, other: Any) -> None:
+            other[...] = x
 
         return {
             "np": numpy,
@@ -123,6 +131,9 @@ class Values:
             "draw": draw,
             "make": lambda name, device, *args, **options: getattr(numpy, name)(*args, **options),
             "to": lambda x, device: x.copy(),
+            "put": put,
+            "chosen": lambda x, mask: x[mask],
+            "shuffle": shuffle,
             "host": lambda x: twist(x),
             "read": lambda how, x: None,
             "waitall": lambda: None,

@@ -112,7 +112,11 @@ class Ours:
             elif how == "asnumpy":
                 self.log.append(bits(x))
             else:
-                self.log.append(repr({"float": float, "bool": bool, "complex": complex}[how](x)))
+                self.log.append(repr({"float": float, "bool": bool, "complex": complex, "repr": repr}[how](x)))
+
+    def chosen(self, x: Any, mask: Any) -> Any:
+        with self.dam.opened():  # waits for the mask
+            return x[mask]
 
     def names(self, seed: int, lock: Any) -> dict[str, Any]:
         rng = np.random.default_rng(seed)
@@ -123,6 +127,8 @@ class Ours:
                 return rng.integers(0, 9, shape, dtype, device=place)
             if kind == "permutation":
                 return rng.permutation(shape[0], device=place)
+            if kind == "choice":
+                return rng.choice(5, shape, device=place)
             return getattr(rng, kind)(size=shape, dtype=dtype, device=place)
 
         return {
@@ -131,6 +137,9 @@ class Ours:
             "draw": draw,
             "make": lambda name, device, *args, **options: getattr(np, name)(*args, device=npx.cpu(device), **options),
             "to": lambda x, device: x.copyto(npx.cpu(device)),
+            "put": lambda x, other: x.copyto(other),
+            "chosen": self.chosen,
+            "shuffle": rng.shuffle,
             "host": lambda x: npx.host_call(twist, [x], x.shape, x.dtype),
             "read": self.read,
             "lock": lock,

@@ -9,26 +9,6 @@ namespace slipstream::SLIP_ISA {
 
 namespace {
 
-template <class To, class From>
-To convert(From x) {
-  if constexpr (is_cx<From> && std::is_same_v<To, bool>)
-    return (x.re != 0) | (x.im != 0);
-  else if constexpr (is_cx<From> && is_cx<To>)
-    return {static_cast<decltype(To::re)>(x.re), static_cast<decltype(To::re)>(x.im)};
-  else if constexpr (is_cx<From>)
-    return static_cast<To>(x.re);
-  else if constexpr (is_cx<To>)
-    return {static_cast<decltype(To::re)>(x), 0};
-  else if constexpr (std::is_same_v<To, bool>)
-    return x != 0;
-  else if constexpr (Float<From> && Integer<To> && sizeof(To) < 4)
-    return static_cast<To>(static_cast<int32_t>(x));
-  else if constexpr (Float<From> && std::is_same_v<To, uint32_t>)
-    return static_cast<To>(static_cast<int64_t>(x));
-  else
-    return static_cast<To>(x);
-}
-
 // 64-bit integers as floats by their bits, where vectors have no such instruction: each half is put into the fraction
 // of a double whose exponent fits, and one addition rounds.
 #if !defined(__AVX512DQ__)
@@ -57,6 +37,30 @@ float to_float_once(T x) {
   return static_cast<float>(to_double(fits ? x : odd));
 }
 
+template <class To, class From>
+To convert(From x) {
+  if constexpr (is_cx<From> && std::is_same_v<To, bool>)
+    return (x.re != 0) | (x.im != 0);
+  else if constexpr (is_cx<From> && is_cx<To>)
+    return {static_cast<decltype(To::re)>(x.re), static_cast<decltype(To::re)>(x.im)};
+  else if constexpr (is_cx<From>)
+    return static_cast<To>(x.re);
+  else if constexpr (is_cx<To>)
+    return {convert<decltype(To::re)>(x), 0};
+  else if constexpr (std::is_same_v<To, bool>)
+    return x != 0;
+  else if constexpr (Float<From> && Integer<To> && sizeof(To) < 4)
+    return static_cast<To>(static_cast<int32_t>(x));
+  else if constexpr (Float<From> && std::is_same_v<To, uint32_t>)
+    return static_cast<To>(static_cast<int64_t>(x));
+  else if constexpr (Integer<From> && sizeof(From) == 8 && std::is_same_v<To, double>)
+    return to_double(x);
+  else if constexpr (Integer<From> && sizeof(From) == 8 && std::is_same_v<To, float>)
+    return to_float_once(x);
+  else
+    return static_cast<To>(x);
+}
+
 // Booleans are bytes of 0 and 1 here: they make better vectors.
 template <DType D>
 using byte_or = std::conditional_t<D == DType::b1, uint8_t, loop_t<D>>;
@@ -67,15 +71,10 @@ void cast(void* out, const void* const* in, int64_t n) {
   using To = byte_or<D>;
   auto* to = static_cast<To*>(out);
   auto* from = static_cast<const From*>(in[0]);
-  constexpr bool wide = Integer<From> && sizeof(From) == 8;
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; i++) {
     if constexpr (D == DType::b1)
       to[i] = static_cast<To>(convert<bool, From>(from[i]));
-    else if constexpr (wide && D == DType::f64)
-      to[i] = to_double(from[i]);
-    else if constexpr (wide && D == DType::f32)
-      to[i] = to_float_once(from[i]);
     else
       to[i] = convert<To, From>(from[i]);
   }

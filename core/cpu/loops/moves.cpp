@@ -50,8 +50,10 @@ void square(uint64_t* to, const char* from, int64_t column_step, int64_t width) 
   FourWide a = *reinterpret_cast<const FourWide*>(from), b = *reinterpret_cast<const FourWide*>(from + column_step);
   FourWide c = *reinterpret_cast<const FourWide*>(from + 2 * column_step),
            d = *reinterpret_cast<const FourWide*>(from + 3 * column_step);
-  FourWide even_ab = __builtin_shuffle(a, b, FourWide{0, 4, 2, 6}), odd_ab = __builtin_shuffle(a, b, FourWide{1, 5, 3, 7});
-  FourWide even_cd = __builtin_shuffle(c, d, FourWide{0, 4, 2, 6}), odd_cd = __builtin_shuffle(c, d, FourWide{1, 5, 3, 7});
+  FourWide even_ab = __builtin_shuffle(a, b, FourWide{0, 4, 2, 6}),
+           odd_ab = __builtin_shuffle(a, b, FourWide{1, 5, 3, 7});
+  FourWide even_cd = __builtin_shuffle(c, d, FourWide{0, 4, 2, 6}),
+           odd_cd = __builtin_shuffle(c, d, FourWide{1, 5, 3, 7});
   *reinterpret_cast<FourWide*>(to) = __builtin_shuffle(even_ab, even_cd, FourWide{0, 1, 4, 5});
   *reinterpret_cast<FourWide*>(to + width) = __builtin_shuffle(odd_ab, odd_cd, FourWide{0, 1, 4, 5});
   *reinterpret_cast<FourWide*>(to + 2 * width) = __builtin_shuffle(even_ab, even_cd, FourWide{2, 3, 6, 7});
@@ -73,7 +75,8 @@ void transpose(void* out, int64_t pitch, const char* from, int64_t rows, int64_t
       }
       strip(to + whole_columns, from + whole_columns * column_step, whole_rows, columns - whole_columns, row_step,
             column_step, pitch);
-      strip(to + whole_rows * pitch, from + whole_rows * item, rows - whole_rows, columns, row_step, column_step, pitch);
+      strip(to + whole_rows * pitch, from + whole_rows * item, rows - whole_rows, columns, row_step, column_step,
+            pitch);
       return;
     }
   }

@@ -1,5 +1,5 @@
-// Running sums and products of a dense line. Within a vector they grow by doubling, so that only one step in each vector
-// waits for the vector before.
+// Running sums and products of a dense line. Within a vector they grow by doubling, so that only one step in each
+// vector waits for the vector before.
 #include <cstring>
 #include <utility>
 
@@ -19,35 +19,37 @@ struct Sum {
   template <class T>
   static constexpr T identity = std::is_floating_point_v<T> ? T(-0.0) : T(0);
   template <class V>
-  static V of(V a, V b) {
-    return a + b;
+  static void add(const V& before, V& x) {
+    x = before + x;
   }
 };
 struct Product {
   template <class T>
   static constexpr T identity = T(1);
   template <class V>
-  static V of(V a, V b) {
-    return a * b;
+  static void add(const V& before, V& x) {
+    x = before * x;
   }
 };
 
-// Each lane with the one k before it.
-template <class F, class T, int k, class V, int... i>
-V step(V x, V identity, std::integer_sequence<int, i...>) {
+// Each lane with the one k before it. (By reference: how vectors are passed depends on the processor.)
+template <class F, int k, class V, int... i>
+void step(V& x, const V& identity, std::integer_sequence<int, i...>) {
   constexpr int lanes = sizeof...(i);
-  return F::of(__builtin_shufflevector(x, identity, (i < k ? lanes + i : i - k)...), x);
+  V before = __builtin_shufflevector(x, identity, (i < k ? lanes + i : i - k)...);
+  F::add(before, x);
 }
 
 template <class F, class T, class V>
-V within(V x) {
+void scan_vector(V& x, T before) {
   constexpr int lanes = Vector<T>::lanes;
   constexpr auto all = std::make_integer_sequence<int, lanes>();
   V identity = F::template identity<T> - V{};
-  x = step<F, T, 1>(x, identity, all);
-  if constexpr (lanes > 2) x = step<F, T, 2>(x, identity, all);
-  if constexpr (lanes > 4) x = step<F, T, 4>(x, identity, all);
-  return x;
+  step<F, 1>(x, identity, all);
+  step<F, 2>(x, identity, all);
+  if constexpr (lanes > 4) step<F, 4>(x, identity, all);
+  V start = before - V{};
+  F::add(start, x);
 }
 
 template <class F, class T>
@@ -61,14 +63,14 @@ void scan(void* out, const void* in, int64_t n, void* carry) {
   for (; i + lanes <= n; i += lanes) {
     V x;
     std::memcpy(&x, from + i, sizeof x);
-    x = F::of(before - V{}, within<F, T>(x));
+    scan_vector<F>(x, before);
     std::memcpy(to + i, &x, sizeof x);
     before = x[lanes - 1];
   }
   if (i < n) {
     V x = F::template identity<T> - V{};
     for (int64_t j = 0; j < n - i; j++) x[j] = from[i + j];
-    x = F::of(before - V{}, within<F, T>(x));
+    scan_vector<F>(x, before);
     for (int64_t j = 0; j < n - i; j++) to[i + j] = x[j];
     before = x[n - i - 1];
   }

@@ -1,0 +1,147 @@
+"""Structural operations against NumPy at the sizes and layouts where their kernels change their way of working."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+from slipstream import np
+
+REAL = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
+EVERY = [*REAL, "float16", "complex64", "complex128"]
+LINES = [(1,), (7,), (63,), (64,), (200,), (5000,), (70000,)]
+SHAPES = [*LINES, (3, 5), (300, 16), (9, 64), (4, 1000), (1000, 3), (2, 70000)]
+
+
+def draw(rng: numpy.random.Generator, shape: Any, dtype: str, nan: bool = False) -> Any:
+    """Few different values, so that ties are common."""
+    x = rng.integers(0, 5, shape).astype(dtype)
+    if nan and x.dtype.kind in "fc":
+        x[rng.random(shape) < 0.01] = numpy.nan
+    return x
+
+
+def layouts(x: Any) -> list[tuple[Any, Any]]:
+    """An array of both kinds: as it is, transposed, backwards."""
+    ours = np.array(x, dtype=x.dtype)
+    return [(ours, x), (ours.T, x.T), (ours[::-1], x[::-1])]
+
+
+def same(got: Any, want: Any) -> None:
+    assert got.dtype == want.dtype and got.shape == want.shape
+    assert numpy.array_equal(got.asnumpy(), want, equal_nan=want.dtype.kind in "fc")
+
+
+# ---- places
+
+
+@pytest.mark.parametrize("dtype", EVERY)
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_places_of_ties_and_nan(name: str, dtype: str, rng: numpy.random.Generator) -> None:
+    for shape in SHAPES:
+        for nan in (False, True):
+            for ours, theirs in layouts(draw(rng, shape, dtype, nan)):
+                for axis in (None, *range(theirs.ndim)):
+                    same(getattr(ours, name)(axis), numpy.asarray(getattr(theirs, name)(axis)))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "float32", "float64"])
+def test_place_of_a_lone_winner(dtype: str) -> None:
+    """Wherever it is: in the first lanes, the last ones, and past the whole vectors."""
+    n = 9000
+    for at in (0, 1, 31, 32, 4063, 4064, 4065, 8127, 8128, n - 9, n - 1):
+        x = numpy.zeros(n, dtype)
+        x[at] = 1
+        assert np.argmax(np.array(x, dtype=dtype)).item() == at
+        assert np.argmin(np.array(1 - x, dtype=dtype)).item() == at
+
+
+# ---- scans
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "int32", "float32", "float64", "complex64"])
+def test_scans(dtype: str, rng: numpy.random.Generator) -> None:
+    for shape in SHAPES:
+        x = draw(rng, shape, dtype)
+        for ours, theirs in layouts(x):
+            for axis in (None, *range(theirs.ndim)):
+                same(np.cumsum(ours, axis), numpy.cumsum(theirs, axis, dtype=np.cumsum(ours, axis).dtype))
+    ones = numpy.where(rng.random(3000) < 0.5, 1, -1).astype(dtype)
+    same(np.cumprod(np.array(ones, dtype=dtype)), numpy.cumprod(ones, dtype=np.cumprod(np.array(ones)).dtype))
+
+
+def test_scan_keeps_a_leading_negative_zero() -> None:
+    for dtype in ("float32", "float64"):
+        assert numpy.signbit(np.cumsum(np.array([-0.0, -0.0, 1.0], dtype=dtype)).asnumpy()).tolist() == [
+            True,
+            True,
+            False,
+        ]
+
+
+def test_scan_spreads_infinities_and_nan() -> None:
+    x = numpy.ones(100, "float32")
+    x[20], x[50], x[80] = numpy.inf, -numpy.inf, 3
+    with numpy.errstate(invalid="ignore"):
+        same(np.cumsum(np.array(x)), numpy.cumsum(x))
+
+
+# ---- truth
+
+
+@pytest.mark.parametrize("dtype", EVERY)
+def test_any_and_all_wherever_the_answer_is(dtype: str) -> None:
+    for shape in [(3,), (5000,), (300000,), (40, 700), (700, 40), (3, 90, 70)]:
+        for at in (0, -1, None):
+            x = numpy.zeros(shape, dtype)
+            if at is not None:
+                x.reshape(-1)[at] = 1
+            for ours, theirs in layouts(x):
+                for axis in (None, *range(theirs.ndim)):
+                    same(ours.any(axis), numpy.asarray(theirs.any(axis)))
+                    same((ours == 0).all(axis), numpy.asarray((theirs == 0).all(axis)))
+
+
+# ---- moves
+
+
+@pytest.mark.parametrize("dtype", ["bool", "float16", "float32", "int64", "complex128"])
+def test_take_copies_and_joins(dtype: str, rng: numpy.random.Generator) -> None:
+    for shape in SHAPES:
+        for ours, theirs in layouts(draw(rng, shape, dtype)):
+            for axis in range(theirs.ndim):
+                index = rng.integers(-theirs.shape[axis], theirs.shape[axis], 50)
+                same(np.take(ours, np.array(index), axis), numpy.take(theirs, index, axis))
+                same(np.concatenate([ours, ours], axis), numpy.concatenate([theirs, theirs], axis))
+                same(np.stack([ours, ours], axis), numpy.stack([theirs, theirs], axis))
+                for shift in (1, 5, -3):
+                    same(np.roll(ours, shift, axis), numpy.roll(theirs, shift, axis))
+            same(np.stack([ours, ours], -1), numpy.stack([theirs, theirs], -1))
+            same(ours.copy(), theirs.copy())
+
+
+# ---- conversions
+
+
+@pytest.mark.parametrize("dtype", REAL)
+def test_conversions_of_whole_vectors_and_tails(dtype: str, rng: numpy.random.Generator) -> None:
+    for n in (1, 15, 16, 17, 1000):
+        x = rng.integers(0, 127, n).astype(dtype)
+        for target in EVERY:
+            same(np.array(x, dtype=dtype).astype(target), x.astype(target))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+@pytest.mark.parametrize("target", ["float32", "float64"])
+def test_large_integers_round_once(dtype: str, target: str, rng: numpy.random.Generator) -> None:
+    bits = rng.integers(0, 2**64, 20000, dtype="uint64") >> rng.integers(0, 64, 20000).astype("uint64")
+    halves = (numpy.uint64(1) << rng.integers(25, 64, 2000).astype("uint64")) + rng.integers(0, 3, 2000).astype(
+        "uint64"
+    )
+    near = halves + (halves >> numpy.uint64(24))  # just above and below halfway between two floats
+    x = numpy.concatenate([bits, halves, near, near - numpy.uint64(1), near + numpy.uint64(1)]).view(dtype)
+    if dtype == "int64":
+        x = numpy.concatenate([x, -x, numpy.array([-(2**63), 2**63 - 1, -(2**53), 2**53 + 1])])
+    same(np.array(x, dtype=dtype).astype(target), x.astype(target))
