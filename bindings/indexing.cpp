@@ -15,11 +15,11 @@ class Selection {
     view_.offset = a.offset;
   }
 
-  // Does the item select by position? Anything else is for Python.
+  // Does the item select by a position that is known now? Anything else is for Python.
   static bool basic(PyObject* item) {
     if (PyLong_CheckExact(item) || PySlice_Check(item) || item == Py_None || item == Py_Ellipsis) return true;
     if (PyBool_Check(item) || !PyIndex_Check(item)) return false;
-    if (is_ndarray(item)) return as_array(item).ndim() == 0 && is_integer(as_array(item).dtype);
+    if (is_ndarray(item)) return false;
     if (PyType_IsSubtype(Py_TYPE(item), numpy().ndarray_type)) return false;
     return true;
   }

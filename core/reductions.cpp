@@ -111,9 +111,8 @@ Array reduce(Row row, const Array& x, const ReduceOptions& options) {
       fail(ErrorKind::value, op, ": with where, an initial value is needed, because ", op, " of nothing has no value");
     ReduceOptions rest = options;
     rest.where = nullptr;
-    return reduce(row,
-                  elementwise(Row::where, {Arg(*options.where), Arg(x), Arg(identity ? *identity : *options.initial)}),
-                  rest);
+    Arg filler = identity ? Arg(*identity) : Arg(full({}, *options.initial, x.dtype, x.device()));
+    return reduce(row, elementwise(Row::where, {Arg(*options.where), Arg(x), filler}), rest);
   }
   if (options.dtype == DType::b1 && row_rule(row) == Rule::SUM) row = row == Row::sum ? Row::any : Row::all;
   ReduceTypes types = reduce_types(row, x.dtype, options.dtype);
@@ -125,13 +124,13 @@ Array reduce(Row row, const Array& x, const ReduceOptions& options) {
   if (nothing && !identity && !options.initial)
     fail(ErrorKind::value, op, ": zero-size array to reduction operation ", op, " which has no identity");
   if (options.initial || (nothing && !identity)) {
-    Array result(kept, types.result, x.device());
+    if (nothing && !identity) return finish(full(kept, *options.initial, types.result, x.device()), options);
     ReduceOptions plain = options;
     plain.initial.reset();
     plain.out = nullptr;
     plain.keepdims = true;
-    if (nothing && !identity) return finish(full(kept, *options.initial, types.result, x.device()), options);
-    return finish(elementwise(combining_row(row), {Arg(reduce(row, x, plain)), Arg(*options.initial)}), options);
+    Array initial = full({}, *options.initial, types.result, x.device());  // takes the type, never gives it
+    return finish(elementwise(combining_row(row), {Arg(reduce(row, x, plain)), Arg(initial)}), options);
   }
   if (options.out) {
     if (!(x.device() == options.out->device()))

@@ -364,9 +364,10 @@ def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], defau
         raise ValueError(f"select: {len(condlist)} conditions for {len(choicelist)} choices")
     if not condlist:
         raise ValueError("select: no conditions are given")
+    dtype = _core.result_type(*choicelist, default)
     made: Any = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
-        made = _core.where(condition, choice, made)
+        made = _core.where(condition, as_array(choice).astype(dtype, copy=False), made)
     return as_array(made)
 
 

@@ -118,6 +118,8 @@ def matvec(x1: ArrayLike, x2: ArrayLike, /) -> ndarray:
     array([1., 2.])
     """
     x1, x2 = as_arrays((x1, x2))
+    if x1.ndim < 2 or x2.ndim < 1:
+        raise ValueError(f"matvec: a matrix and a vector are needed, not shapes {x1.shape} and {x2.shape}")
     return _core.squeeze(_core.matmul(x1, _core.expand_dims(x2, [x2.ndim])), [-1])
 
 
@@ -128,6 +130,8 @@ def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> ndarray:
     array([1., 2.])
     """
     x1, x2 = as_arrays((x1, x2))
+    if x1.ndim < 1 or x2.ndim < 2:
+        raise ValueError(f"vecmat: a vector and a matrix are needed, not shapes {x1.shape} and {x2.shape}")
     left = _core.conj(x1) if x1.dtype.kind == "c" else x1
     return _core.squeeze(_core.matmul(_core.expand_dims(left, [x1.ndim - 1]), x2), [-2])
 
