@@ -262,6 +262,7 @@ void bind_ndarray(nb::module_& m) {
   add_exchange(parts);
   add_operators(parts);
   add_indexing(parts);
+  add_views(parts);
   add_callbacks(parts);
   static PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayHead, weakrefs), READONLY, nullptr},
                                   {}};

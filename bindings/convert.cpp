@@ -15,6 +15,7 @@ NumPy* np = nullptr;
 PyObject*
     dtype_objects[kDTypeCount];  // bfloat16's is filled on first use: ml_dtypes is imported only by those who need it
 PyObject* scalar_types[kDTypeCount];
+PyObject* dtype_names;  // a dict: the core's number of a type by its names, Python's types among them
 bool use_numpy_defaults = false;
 
 void fill_bfloat16() {
@@ -76,8 +77,62 @@ Array zero_dim(Scalar value, DType dtype, Device device) {
   return from_bytes(bytes, Shape{}, dtype, device);
 }
 
-// Lists go through Python, which joins arrays inside them without waiting.
+// Nested lists of Python's own numbers, read without NumPy's help.
+class Numbers {
+ public:
+  // False: something else is among them, or they do not form a block; NumPy knows what that means.
+  bool read(PyObject* o, int depth = 0) {
+    if (!PyList_CheckExact(o) && !PyTuple_CheckExact(o)) return add(o, depth);
+    int64_t n = PySequence_Fast_GET_SIZE(o);
+    if (depth == shape_.size() && !complete_ && depth < kMaxDims)
+      shape_.push_back(n);
+    else if (depth >= shape_.size() || shape_[depth] != n)
+      return false;
+    PyObject** items = PySequence_Fast_ITEMS(o);
+    for (int64_t i = 0; i < n; i++)
+      if (!read(items[i], depth + 1)) return false;
+    return true;
+  }
+
+  // The array, if NumPy would convert the numbers to that type without a word.
+  std::optional<Array> array(std::optional<DType> dtype, Device device) const {
+    DType to = dtype.value_or(default_dtype(kind_));
+    bool integers = kind_ <= Kind::integer, floats = to == DType::f32 || to == DType::f64;
+    if (dtype && !(kind_ <= Kind::real && floats) && !(integers && to == DType::i64)) return {};
+    bool as_float = kind_ == Kind::real || (dtype && floats);  // rounded to double first, as Python's floats are
+    auto bytes = std::make_unique<char[]>(values_.size() * itemsize(to));
+    char* at = bytes.get();
+    for (const Scalar& v : values_) {
+      (as_float ? Scalar::of(v.as_double()) : v).store(to, at);
+      at += itemsize(to);
+    }
+    return from_bytes(bytes.get(), shape_, to, device);
+  }
+
+ private:
+  bool add(PyObject* o, int depth) {
+    Given given = classify(o);
+    if (!is_scalar(given) || PyType_IsSubtype(Py_TYPE(o), np->generic_type) || depth != shape_.size()) return false;
+    complete_ = true;
+    int overflow = 0;
+    if (given == Given::integer) {
+      values_.push_back(Scalar::of(static_cast<int64_t>(PyLong_AsLongLongAndOverflow(o, &overflow))));
+    } else {
+      values_.push_back(to_scalar(o, given));
+    }
+    kind_ = values_.size() == 1 ? values_[0].kind : std::max(kind_, values_.back().kind);
+    return !overflow;
+  }
+
+  Shape shape_;
+  bool complete_ = false;  // a number was met: it lies as deep as all of them must
+  Kind kind_ = Kind::real;
+  std::vector<Scalar> values_;
+};
+
+// Other lists go through Python, which joins arrays inside them without waiting.
 Array from_sequence(PyObject* o, Device device) {
+  if (auto array = array_of_numbers(o, {}, device)) return *array;
   static PyObject* as_array_hook = package_function("slipstream.np._creation", "as_array");
   return nb::cast<Array>(call_python(as_array_hook, {o, device_object(device)}));
 }
@@ -87,6 +142,12 @@ Array from_object(PyObject* o, Device device) { return from_numpy(np->asarray(nb
 }  // namespace
 
 const NumPy& numpy() { return *np; }
+
+std::optional<Array> array_of_numbers(PyObject* o, std::optional<DType> dtype, Device device) {
+  Numbers numbers;
+  if (!numbers.read(o)) return {};
+  return numbers.array(dtype, device);
+}
 
 // ---- operands
 
@@ -232,10 +293,15 @@ PyObject* dtype_object(DType t) {
 DType to_dtype(PyObject* o) {
   for (int i = 0; i < kDTypeCount; i++)
     if (o == dtype_objects[i] || o == scalar_types[i]) return static_cast<DType>(i);
-  if (PyUnicode_Check(o) && PyUnicode_CompareWithASCIIString(o, "bfloat16") == 0) return DType::bf16;
-  nb::object d = np->dtype(nb::handle(o));
+  if (PyUnicode_Check(o) || PyType_Check(o)) {
+    if (PyObject* number = PyDict_GetItemWithError(dtype_names, o)) return static_cast<DType>(PyLong_AsLong(number));
+    if (PyErr_Occurred()) nb::raise_python_error();
+  }
+  nb::object d = nb::object(np->dtype(nb::handle(o)).attr("newbyteorder")("="));
   if (auto t = match_dtype(d.ptr())) return *t;
-  fail(ErrorKind::type, "dtype ", text_of(d), " is not supported");
+  std::string names;
+  for (const DTypeInfo& t : kDTypes) names += std::string(names.empty() ? "" : ", ") + t.name;
+  fail(ErrorKind::type, "dtype ", text_of(d), " is not supported; there are ", names);
 }
 
 std::optional<DType> to_dtype_or_none(nb::handle o) {
@@ -333,6 +399,16 @@ void init_convert() {
     scalar_types[i] = nb::object(d.attr("type")).release().ptr();
     dtype_objects[i] = d.release().ptr();
   }
+  nb::dict names;
+  for (int i = 0; i < kDTypeCount; i++) names[name(static_cast<DType>(i))] = i;
+  auto add = [&](PyTypeObject& type, DType t) {
+    names[nb::handle(reinterpret_cast<PyObject*>(&type))] = static_cast<int>(t);
+  };
+  add(PyBool_Type, DType::b1);
+  add(PyLong_Type, DType::i64);
+  add(PyFloat_Type, DType::f64);
+  add(PyComplex_Type, DType::c128);
+  dtype_names = names.release().ptr();
 }
 
 }  // namespace slipstream::python

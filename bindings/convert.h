@@ -49,6 +49,8 @@ inline Array to_array(nb::handle o) { return to_array(o.ptr()); }
 // The value of an assignment: as to_array, but with NumPy's own dtypes, so that nothing is lost on the way.
 Arg to_value(PyObject* o, Device device);
 Array from_numpy(PyObject* array, Device device);
+// From a number or nested lists of numbers, where that needs no help of NumPy's.
+std::optional<Array> array_of_numbers(PyObject* o, std::optional<DType> dtype, Device device);
 // The device of the first array among the arguments, or the current one.
 Device device_of(PyObject* const* args, Py_ssize_t n);
 
@@ -65,6 +67,9 @@ void set_numpy_defaults(bool on);
 
 Dims to_dims(PyObject* o);  // an int or a sequence of ints
 nb::tuple to_tuple(const Dims& dims);
+char to_order(PyObject* o);  // of 'C', 'F', 'A', 'K'; C for None
+// NumPy's reshape. order F: the first axis runs fastest. copying: always, never (raises where it must), None as needed.
+Array reshaped(const Array& x, Dims shape, char order, PyObject* copying);
 std::vector<int64_t> to_axes(nb::handle o);  // an int or a sequence of ints
 
 // A device as Python names it: one of a kind that this machine lacks can be named too, but not used.
@@ -74,7 +79,7 @@ struct DeviceName {
   bool operator==(const DeviceName&) const = default;
 };
 nb::object device_object(Device device);
-Device current_device();         // of the innermost `with device:`
+Device current_device();  // of the innermost `with device:`
 Device to_device(nb::handle o);  // a Device, or what slipstream.device.resolve takes; None: the current one
 void bind_device(nb::module_& m);
 

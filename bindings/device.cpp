@@ -9,15 +9,15 @@ namespace slipstream::python {
 
 nb::object device_object(Device device) { return nb::cast(DeviceName{engine::kind_name(device), device.id}); }
 
+// A context variable: the devices of `with device:` of this thread or asyncio task, the innermost last.
+static PyObject* device_stack = nullptr;
+
 Device current_device() {
-  // Only slipstream.device can make another one current, so without it there is nothing to ask.
-  nb::object module = nb::steal(PyImport_GetModule(nb::str("slipstream.device").ptr()));
-  if (!module.is_valid()) {
-    if (PyErr_Occurred()) nb::raise_python_error();
-    return Device{};
-  }
-  auto name = nb::cast<DeviceName>(call_python(module.attr("current_device"), {}));
-  return engine::device(name.kind, name.id);
+  PyObject* found = nullptr;
+  checked(PyContextVar_Get(device_stack, nullptr, &found));
+  nb::object stack = nb::steal(found);
+  Py_ssize_t depth = PyTuple_GET_SIZE(found);
+  return depth == 0 ? Device{} : to_device(PyTuple_GET_ITEM(found, depth - 1));
 }
 
 Device to_device(nb::handle o) {
@@ -30,6 +30,8 @@ Device to_device(nb::handle o) {
 }
 
 void bind_device(nb::module_& m) {
+  device_stack = checked(PyContextVar_New("slipstream_devices", nb::tuple().ptr()));
+  m.attr("device_stack") = nb::borrow(device_stack);
   auto text = [](const DeviceName& d) { return d.kind + "(" + std::to_string(d.id) + ")"; };
   nb::class_<DeviceName>(m, "Device", "Where an array lives: a kind and a number.")
       .def(

@@ -270,6 +270,13 @@ void bind_exchange(nb::module_& m) {
       nb::arg("object"), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(), nb::arg("copy") = nb::none(),
       "An array of NumPy's values, a buffer's, or a number. What is not an ndarray is always copied.");
   m.def(
+      "from_numbers",
+      [](nb::object o, nb::object dtype, nb::object device) {
+        return array_of_numbers(o.ptr(), to_dtype_or_none(dtype), to_device(device));
+      },
+      nb::arg("values"), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
+      "An array of a number or nested lists of numbers; None for what only NumPy can read.");
+  m.def(
       "from_dlpack",
       [](nb::object x, nb::object device) {
         if (is_ndarray(x.ptr())) return as_array(x.ptr());

@@ -28,6 +28,7 @@ void add_reading(TypeParts& parts);     // reading.cpp
 void add_exchange(TypeParts& parts);    // exchange.cpp
 void add_operators(TypeParts& parts);   // operators.cpp
 void add_indexing(TypeParts& parts);    // indexing.cpp
+void add_views(TypeParts& parts);       // views.cpp
 void add_callbacks(TypeParts& parts);   // host.cpp
 void bind_ndarray(nb::module_& m);
 void bind_exchange(nb::module_& m);

@@ -16,7 +16,10 @@ template <class Draw>
 auto drawing(Draw draw) {  // (state, a, b, shape, dtype, device)
   return [draw](nb::object state, auto a, auto b, nb::object shape, nb::object dtype, nb::object device) {
     Device on = to_device(device);
-    return draw(state_of(state, on), a, b, to_dims(shape.ptr()), to_dtype(dtype.ptr()), on);
+    Dims size = shape.is_none() ? Dims{} : to_dims(shape.ptr());
+    for (int64_t n : size)
+      if (n < 0) fail(ErrorKind::value, "random: size ", size, " holds a negative length");
+    return draw(state_of(state, on), a, b, size, to_dtype_or_none(dtype).value_or(default_dtype(Kind::real)), on);
   };
 }
 
@@ -38,22 +41,23 @@ void bind_random(nb::module_& m) {
       [](nb::object state, double low, double high, nb::object shape, nb::object dtype, nb::object device) {
         return drawing(random_uniform)(state, low, high, shape, dtype, device);
       },
-      nb::arg("state").none(), nb::arg("low"), nb::arg("high"), nb::arg("shape"), nb::arg("dtype"),
-      nb::arg("device") = nb::none());
+      nb::arg("state").none(), nb::arg("low"), nb::arg("high"), nb::arg("shape") = nb::none(),
+      nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none());
   m.def(
       "random_normal",
       [](nb::object state, double loc, double scale, nb::object shape, nb::object dtype, nb::object device) {
         return drawing(random_normal)(state, loc, scale, shape, dtype, device);
       },
-      nb::arg("state").none(), nb::arg("loc"), nb::arg("scale"), nb::arg("shape"), nb::arg("dtype"),
-      nb::arg("device") = nb::none());
+      nb::arg("state").none(), nb::arg("loc"), nb::arg("scale"), nb::arg("shape") = nb::none(),
+      nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none());
   m.def(
       "random_integers",
       [](nb::object state, int64_t low, uint64_t range, nb::object shape, nb::object dtype, nb::object device) {
         return drawing(random_integers)(state, low, range, shape, dtype, device);
       },
-      nb::arg("state").none(), nb::arg("low"), nb::arg("range"), nb::arg("shape"), nb::arg("dtype"),
-      nb::arg("device") = nb::none(), "Integers from low to low + range - 1 (range 0: 2**64).");
+      nb::arg("state").none(), nb::arg("low"), nb::arg("range"), nb::arg("shape") = nb::none(),
+      nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
+      "Integers from low to low + range - 1 (range 0: 2**64).");
   m.def(
       "random_permutation",
       [](nb::object state, int64_t n, nb::object device) {

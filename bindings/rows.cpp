@@ -4,6 +4,7 @@
 #include <string>
 
 #include "../core/elementwise.h"
+#include "../core/ops/structural.h"
 #include "ndarray.h"
 
 namespace slipstream::python {
@@ -219,16 +220,21 @@ const char* const* positions(std::string_view rule) {
   static const char* const truths[] = {"axis", "out", "keepdims", "where", nullptr};
   static const char* const moments[] = {"axis", "dtype", "out", "ddof", "keepdims", "where", nullptr};
   static const char* const means[] = {"axis", "dtype", "out", "keepdims", "where", nullptr};
+  static const char* const places[] = {"axis", "out", "keepdims", nullptr};
+  static const char* const scans[] = {"axis", "dtype", "out", nullptr};
   if (rule == "EXTREME") return extremes;
   if (rule == "TRUTH") return truths;
   if (rule == "MOMENT") return moments;
   if (rule == "MEAN") return means;
+  if (rule == "PLACE") return places;
+  if (rule == "SCAN") return scans;
   return sums;
 }
 
 uint32_t axis_bits(const char* function, PyObject* axis, int ndim) {
   if (!axis || axis == Py_None) return static_cast<uint32_t>((uint64_t{1} << ndim) - 1);
   uint32_t bits = 0;
+  if (PyLong_CheckExact(axis)) return uint32_t{1} << normalize_axis(PyLong_AsLongLong(axis), ndim, function);
   for (int64_t a : to_axes(axis)) {
     uint32_t bit = uint32_t{1} << normalize_axis(a, ndim, function);
     if (bits & bit) fail(ErrorKind::value, function, ": axis ", a, " is named twice");
@@ -278,12 +284,16 @@ PyObject* run_reduction(const Function& f, const Array& x, const ReductionCall& 
   return call.out ? Py_NewRef(call.out) : wrap(std::move(made));
 }
 
-PyObject* call_reduction(const Function& f, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+ReductionCall parse_reduction(const Function& f, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
   ReductionCall call;
   if (n > 0) call.a = args[0];
   const char* const* names = positions(f.rule);
   for (Py_ssize_t i = 1; i < n; i++) {
     if (!names[i - 1]) fail(ErrorKind::type, f.name, "() takes at most ", i, " positional arguments (", n, " given)");
+    if (i == 1) {  // everywhere the axis
+      call.axis = args[1];
+      continue;
+    }
     nb::str name(names[i - 1]);
     call.keyword(f, name.ptr(), args[i]);
   }
@@ -291,13 +301,40 @@ PyObject* call_reduction(const Function& f, PyObject* const* args, Py_ssize_t n,
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(keywords); k++)
       call.keyword(f, PyTuple_GET_ITEM(keywords, k), args[n + k]);
   if (!call.a) fail(ErrorKind::type, f.name, "() needs an array");
+  return call;
+}
 
+PyObject* call_reduction(const Function& f, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+  ReductionCall call = parse_reduction(f, args, n, keywords);
   Array x = to_array(call.a);
   call.options.axes = axis_bits(f.name, call.axis, x.ndim());
   std::optional<Array> where = call.where == Py_True ? std::nullopt : mask(f.name, call.where, x.device());
   if (where) call.options.where = &*where;
   if (call.out) call.options.out = &as_array(call.out);
   return run_reduction(f, x, call);
+}
+
+// argmin, argmax, cumsum and cumprod: one axis, or None for the flattened array.
+PyObject* call_along(const Function& f, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+  ReductionCall call = parse_reduction(f, args, n, keywords);
+  if (call.where != Py_True || call.options.initial)
+    fail(ErrorKind::type, f.name, "() takes neither where nor initial");
+  std::optional<int64_t> axis;
+  if (call.axis && call.axis != Py_None) {
+    if (!PyIndex_Check(call.axis)) fail(ErrorKind::type, f.name, ": axis must be an integer or None");
+    axis = to_dims(call.axis)[0];
+  }
+  Array x = to_array(call.a);
+  const Array* out = call.out ? &as_array(call.out) : nullptr;
+  std::string_view name = f.name;
+  auto result = [&] {
+    if (name == "argmin") return argmin(x, axis, call.options.keepdims, out);
+    if (name == "argmax") return argmax(x, axis, call.options.keepdims, out);
+    if (!axis) x = reshape(x, Shape{-1});
+    return (name == "cumsum" ? cumsum : cumprod)(x, axis.value_or(0), call.options.dtype, out);
+  };
+  Array made = result();
+  return call.out ? Py_NewRef(call.out) : wrap(std::move(made));
 }
 
 std::string reduction_signature(std::string_view rule) {
@@ -363,6 +400,15 @@ void bind_rows(nb::module_& m) {
                Row::none, 1, "MOMENT");
   add_function(m, "logsumexp", call_reduction, reduction_signature("MEAN"),
                "log(sum(exp(x))) without overflow on the way.", Row::none, 1, "MEAN");
+  auto along = [&](const char* name, const char* rule, const char* doc) {
+    add_function(m, name, call_along, reduction_signature(rule), doc, Row::none, 1, rule);
+  };
+  along("argmin", "PLACE",
+        "Where the smallest element is (the first, or the first NaN): in the flattened array, or along an axis.");
+  along("argmax", "PLACE",
+        "Where the largest element is (the first, or the first NaN): in the flattened array, or along an axis.");
+  along("cumsum", "SCAN", "Sums of all elements up to each, along an axis or of the flattened array.");
+  along("cumprod", "SCAN", "Products of all elements up to each, along an axis or of the flattened array.");
 
   m.def(
       "rows",

@@ -19,10 +19,7 @@ nb::object result_or(nb::handle out, Array&& result) {
   return out.is_none() ? nb::cast(std::move(result)) : nb::borrow(out);
 }
 
-std::optional<int64_t> optional_axis(nb::handle axis) {
-  if (axis.is_none()) return {};
-  return to_dims(axis.ptr())[0];
-}
+DType dtype_or(nb::handle o, DType otherwise) { return to_dtype_or_none(o).value_or(otherwise); }
 
 Scalar scalar(nb::handle o) { return to_scalar(o.ptr()); }
 DType dtype_of(nb::handle o) { return to_dtype(o.ptr()); }
@@ -32,15 +29,30 @@ void bind_creation(nb::module_& m) {
   m.def(
       "empty",
       [](nb::object shape, nb::object dtype, nb::object device) {
-        return empty(dims(shape), dtype_of(dtype), to_device(device));
+        return empty(dims(shape), dtype_or(dtype, default_dtype(Kind::real)), to_device(device));
       },
-      nb::arg("shape"), nb::arg("dtype"), nb::arg("device") = nb::none());
+      nb::arg("shape"), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none());
   m.def(
       "full",
-      [](nb::object shape, nb::object value, nb::object dtype, nb::object device) {
-        return full(dims(shape), scalar(value), dtype_of(dtype), to_device(device));
+      [](nb::object shape, nb::object value, nb::object dtype, nb::object device, nb::object order) {
+        Dims size = dims(shape);
+        Scalar v = scalar(value);
+        bool reversed = to_order(order.ptr()) == 'F';
+        if (reversed) std::reverse(size.begin(), size.end());
+        Array made = full(size, v, dtype_or(dtype, default_dtype(v.kind)), to_device(device));
+        return reversed ? transpose(made) : made;
       },
-      nb::arg("shape"), nb::arg("value"), nb::arg("dtype"), nb::arg("device") = nb::none());
+      nb::arg("shape"), nb::arg("value"), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
+      nb::arg("order") = "C");
+  m.def(
+      "full_like",
+      [](nb::object x, nb::object value, nb::object dtype, nb::object shape, nb::object device) {
+        Array a = to_array(x);
+        return full(shape.is_none() ? a.shape : dims(shape), scalar(value), dtype_or(dtype, a.dtype),
+                    device.is_none() ? a.device() : to_device(device));
+      },
+      nb::arg("x"), nb::arg("value"), nb::arg("dtype") = nb::none(), nb::arg("shape") = nb::none(),
+      nb::arg("device") = nb::none(), "What is not given is as in x.");
   m.def(
       "arange",
       [](nb::object start, nb::object step, int64_t n, nb::object dtype, nb::object device) {
@@ -58,27 +70,27 @@ void bind_creation(nb::module_& m) {
   m.def(
       "eye",
       [](int64_t rows, int64_t columns, int64_t k, nb::object dtype, nb::object device) {
-        return eye(rows, columns, k, dtype_of(dtype), to_device(device));
+        return eye(rows, columns, k, dtype_or(dtype, default_dtype(Kind::real)), to_device(device));
       },
-      nb::arg("rows"), nb::arg("columns"), nb::arg("k"), nb::arg("dtype"), nb::arg("device") = nb::none());
+      nb::arg("rows"), nb::arg("columns"), nb::arg("k"), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none());
 }
 
 void bind_views(nb::module_& m) {
   m.def(
       "transpose",
       [](nb::object x, nb::object axes) {
-        Array a = to_array(x);
-        std::vector<int64_t> order;
-        if (axes.is_none())
-          for (int i = a.ndim() - 1; i >= 0; i--) order.push_back(i);
-        else
-          order = to_axes(axes);
-        return transpose(a, order);
+        return axes.is_none() ? transpose(to_array(x)) : transpose(to_array(x), to_axes(axes));
       },
       nb::arg("x"), nb::arg("axes") = nb::none());
   m.def(
-      "reshape", [](nb::object x, nb::object shape) { return reshape(to_array(x), dims(shape)); }, nb::arg("x"),
-      nb::arg("shape"));
+      "swapaxes", [](nb::object x, int64_t axis1, int64_t axis2) { return swapaxes(to_array(x), axis1, axis2); },
+      nb::arg("x"), nb::arg("axis1"), nb::arg("axis2"));
+  m.def(
+      "reshape",
+      [](nb::object x, nb::object shape, nb::object order, nb::object copying) {
+        return reshaped(to_array(x), dims(shape), to_order(order.ptr()), copying.ptr());
+      },
+      nb::arg("x"), nb::arg("shape"), nb::arg("order") = "C", nb::arg("copy") = nb::none());
   m.def(
       "reshape_view",
       [](nb::object x, nb::object shape) -> nb::object {
@@ -128,6 +140,18 @@ void bind_views(nb::module_& m) {
       "x itself if it is row-major, else a copy.");
 }
 
+// Arrays, and what can be one, on the device of the first array among them.
+std::vector<Array> to_arrays(nb::handle given) {
+  nb::object items = nb::steal(checked(PySequence_Fast(given.ptr(), "the arrays to join must be a sequence")));
+  PyObject** item = PySequence_Fast_ITEMS(items.ptr());
+  Py_ssize_t n = PySequence_Fast_GET_SIZE(items.ptr());
+  Device device = device_of(item, n);
+  std::vector<Array> arrays;
+  arrays.reserve(static_cast<size_t>(n));
+  for (Py_ssize_t i = 0; i < n; i++) arrays.push_back(to_array(item[i], device));
+  return arrays;
+}
+
 void bind_values(nb::module_& m) {
   m.def(
       "astype", [](nb::object x, nb::object dtype) { return astype(to_array(x), dtype_of(dtype)); }, nb::arg("x"),
@@ -141,20 +165,19 @@ void bind_values(nb::module_& m) {
       nb::arg("x"), nb::arg("device"), "A new array on a device.");
   m.def(
       "concatenate",
-      [](nb::sequence arrays, int64_t axis, nb::object out, nb::object dtype) {
-        std::vector<Array> parts;
-        std::vector<PyObject*> items;
-        for (nb::handle a : arrays) items.push_back(a.ptr());
-        Device device = device_of(items.data(), static_cast<Py_ssize_t>(items.size()));
-        for (PyObject* a : items) parts.push_back(to_array(a, device));
-        return result_or(out, concatenate(parts, axis, optional_out(out), to_dtype_or_none(dtype)));
+      [](nb::object arrays, int64_t axis, nb::object out, nb::object dtype) {
+        return result_or(out, concatenate(to_arrays(arrays), axis, optional_out(out), to_dtype_or_none(dtype)));
+      },
+      nb::arg("arrays"), nb::arg("axis") = 0, nb::arg("out") = nb::none(), nb::arg("dtype") = nb::none());
+  m.def(
+      "stack",
+      [](nb::object arrays, int64_t axis, nb::object out, nb::object dtype) {
+        return result_or(out, stack(to_arrays(arrays), axis, optional_out(out), to_dtype_or_none(dtype)));
       },
       nb::arg("arrays"), nb::arg("axis") = 0, nb::arg("out") = nb::none(), nb::arg("dtype") = nb::none());
 }
 
 using Product = Array (*)(const Array&, const Array&, const Array*);
-using Scan = Array (*)(const Array&, int64_t, std::optional<DType>, const Array*);
-using ArgReduce = Array (*)(const Array&, std::optional<int64_t>, bool, const Array*);
 
 void bind_product(nb::module_& m, const char* name, Product product) {
   m.def(
@@ -165,24 +188,6 @@ void bind_product(nb::module_& m, const char* name, Product product) {
         return result_or(out, product(to_array(a.ptr(), device), to_array(b.ptr(), device), optional_out(out)));
       },
       nb::arg("a"), nb::arg("b"), nb::arg("out") = nb::none());
-}
-
-void bind_scan(nb::module_& m, const char* name, Scan scan) {
-  m.def(
-      name,
-      [scan](nb::object x, int64_t axis, nb::object dtype, nb::object out) {
-        return result_or(out, scan(to_array(x), axis, to_dtype_or_none(dtype), optional_out(out)));
-      },
-      nb::arg("x"), nb::arg("axis"), nb::arg("dtype") = nb::none(), nb::arg("out") = nb::none());
-}
-
-void bind_arg_reduce(nb::module_& m, const char* name, ArgReduce find) {
-  m.def(
-      name,
-      [find](nb::object x, nb::object axis, bool keepdims, nb::object out) {
-        return result_or(out, find(to_array(x), optional_axis(axis), keepdims, optional_out(out)));
-      },
-      nb::arg("x"), nb::arg("axis") = nb::none(), nb::arg("keepdims") = false, nb::arg("out") = nb::none());
 }
 
 IndexMode index_mode(const std::string& mode) {
@@ -238,10 +243,6 @@ void bind_structural(nb::module_& m) {
   bind_values(m);
   bind_product(m, "matmul", &matmul);
   bind_product(m, "dot", &dot);
-  bind_scan(m, "cumsum", &cumsum);
-  bind_scan(m, "cumprod", &cumprod);
-  bind_arg_reduce(m, "argmin", &argmin);
-  bind_arg_reduce(m, "argmax", &argmax);
   m.def(
       "take",
       [](nb::object x, nb::object indices, int64_t axis, const std::string& mode, nb::object out) {

@@ -205,6 +205,7 @@ def core_stub() -> str:
     lines = [
         HEAD + "# ruff: noqa: F401, N801, N802\n",
         "from collections.abc import Callable, Generator, Iterable, Iterator, Sequence",
+        "from contextvars import ContextVar",
         "from typing import Any",
         "",
         "import numpy",
@@ -224,6 +225,7 @@ def core_stub() -> str:
             lines.append(f"def {name}{row_signature(value)}: ...")
         elif hasattr(value, "__nb_signature__"):
             lines.append(core_function(name, value))
+    lines.append("device_stack: ContextVar[tuple[Device, ...]]")
     return "\n".join([*lines, *array_class(), ""])
 
 

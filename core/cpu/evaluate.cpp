@@ -391,17 +391,15 @@ const void* Evaluator::load(const Plan::Bound& operand, int64_t p, int64_t n) {
   int64_t step = operand.strides[last];
   if (step == operand.size && index_[last] + n <= plan_.space.inner()) return address(operand);
   char* to = scratch_ + operand.buffer;
-  with_size(operand.size, [&](auto zero) {
-    using T = decltype(zero);
-    auto* out = reinterpret_cast<T*>(to);
-    walk(plan_.space, operand.strides, operand.place.data, index_, n, [&](const char* from, int64_t length) {
-      if (step == static_cast<int64_t>(sizeof(T))) {
-        std::memcpy(out, from, static_cast<size_t>(length) * sizeof(T));
-      } else {
-        for (int64_t i = 0; i < length; i++) out[i] = *reinterpret_cast<const T*>(from + i * step);
-      }
-      out += length;
-    });
+  char* out = to;
+  auto gather = cpu::loops().gather[std::countr_zero(static_cast<unsigned>(operand.size))];
+  walk(plan_.space, operand.strides, operand.place.data, index_, n, [&](const char* from, int64_t length) {
+    if (step == operand.size) {
+      std::memcpy(out, from, static_cast<size_t>(length) * operand.size);
+    } else {
+      gather(out, from, step, length);
+    }
+    out += length * operand.size;
   });
   return to;
 }

@@ -101,8 +101,7 @@ void wait_for(Runtime& runtime, Storage& storage, const char* why) {
       wait_for_turn(runtime);
     } else if (!runtime.pool.run_at_once(storage)) {
       Runtime::Blocking blocking(runtime);
-      runtime.pool.plan();
-      if (Ref<Task> task = runtime.planner.last_writer(storage)) runtime.pool.help_until_done({task});
+      runtime.pool.help_with(storage);
     }
     if (start) trace_wait(runtime, why, start, source);
   }

@@ -193,15 +193,18 @@ void Planner::trace_inputs(const Record& call, Task& task) {
     if (!input.is_scalar() && use_of(*input.storage()).last_call) calls.push_back(use_of(*input.storage()).last_call);
 }
 
-// A tiny call joins a group of this batch if that makes the group wait for nothing new.
+// A tiny call joins a group of this batch if neither has to wait for more than it would alone.
 Task* Planner::task_for(const Record& call, const SmallVec<Task*, 6>& before) {
   Device device = device_of(call);
   bool tiny = is_tiny(call);
   if (tiny && open_group_ && open_group_->device == device && open_group_->recorded_in == call.recorded_in &&
       open_group_->steps.size() < settings_.bulk) {
-    bool fits = true;
-    for (Task* earlier : before) fits = fits && (earlier == open_group_ || open_group_->runs_after(*earlier));
-    if (fits) return open_group_;
+    bool fits = true, follows = false;
+    for (Task* earlier : before) {
+      fits = fits && (earlier == open_group_ || open_group_->runs_after(*earlier));
+      follows |= earlier == open_group_;
+    }
+    if (fits && (follows || open_group_->runs_only_after(before))) return open_group_;
   }
   new_tasks_.push_back(Ref<Task>::adopt(new Task()));
   Task* task = new_tasks_.back().get();

@@ -574,7 +574,26 @@ void Pool::keep_waitable(std::vector<Ref<Task>>& tasks) {
   });
 }
 
-bool Pool::help_until_done(std::vector<Ref<Task>> wanted, int64_t deadline_ns) {
+// Where there is one thing to begin with, the waiting thread does that itself instead of offering it around.
+void Pool::help_with(Storage& wanted) {
+  std::vector<Ref<Task>> ready;
+  runtime_.planner.plan(ready);
+  Ref<Task> task = runtime_.planner.last_writer(wanted);
+  if (!task || ready.size() != 1) submit(ready);
+  if (task) help_until_done({task}, INT64_MAX, std::move(ready));
+}
+
+void Pool::run_held(std::vector<Ref<Task>>& held, Wait& wait) {
+  if (held.empty()) return;
+  Ref<Task> task = held[0];
+  if (!task->urgent.load(std::memory_order_relaxed) || !may_run(*task, &wait)) return submit(held);
+  held.clear();
+  if (!task->claim()) return;
+  count_helper(wait, true);
+  run(std::move(task), &wait);
+}
+
+bool Pool::help_until_done(std::vector<Ref<Task>> wanted, int64_t deadline_ns, std::vector<Ref<Task>> held) {
   Wait wait;
   wait.must_poll = runtime_.front_end.must_poll && runtime_.front_end.must_poll();
   wait.next_poll_ns = wait.must_poll ? now_ns() + kPollNs : 0;
@@ -584,7 +603,14 @@ bool Pool::help_until_done(std::vector<Ref<Task>> wanted, int64_t deadline_ns) {
     ~Uncount() { pool.count_helper(wait, false); }
   } uncount{*this, wait};
 
-  std::vector<Ref<Task>> needed = collect(std::move(wanted));
+  std::vector<Ref<Task>> needed;
+  try {
+    needed = collect(std::move(wanted));
+  } catch (...) {
+    submit(held);
+    throw;
+  }
+  run_held(held, wait);
   size_t first = 0;
   while (true) {
     uint64_t seen = epoch_.load(std::memory_order_seq_cst);

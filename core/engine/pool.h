@@ -32,9 +32,13 @@ class Pool {
   void submit(std::vector<Ref<Task>>& ready);
   // Until all of these are done, running what they need. Ends early with the exception of FrontEnd::poll.
   // False if `deadline_ns` passes first.
-  bool help_until_done(std::vector<Ref<Task>> wanted, int64_t deadline_ns = INT64_MAX);
+  // `held`: at most one task that can run now and nobody else knows of.
+  bool help_until_done(std::vector<Ref<Task>> wanted, int64_t deadline_ns = INT64_MAX,
+                       std::vector<Ref<Task>> held = {});
   // Plans what is recorded and submits it.
   void plan();
+  // Until the last planned write of the storage is done.
+  void help_with(Storage& wanted);
   // If all that is recorded comes down to one tiny task, and that writes the storage: runs it here and now, without
   // handing anything to anybody. False if it is not so; then everything is planned or another thread is at it.
   bool run_at_once(Storage& wanted);
@@ -81,6 +85,7 @@ class Pool {
   bool may_run(const Task& task, const Wait* wait) const;
   std::vector<Ref<Task>> collect(std::vector<Ref<Task>> wanted);
   bool help_once(const std::vector<Ref<Task>>& needed, size_t first, Wait& wait);
+  void run_held(std::vector<Ref<Task>>& held, Wait& wait);
   void count_helper(Wait& wait, bool helping);
   void wake_waiters();
   void poll(Wait& wait);

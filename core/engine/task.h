@@ -75,6 +75,12 @@ class Task : public RefCounted<Task> {
   bool runs_after(const Task& before) const {
     return std::any_of(before_.begin(), before_.end(), [&](const Ref<Task>& task) { return task.get() == &before; });
   }
+  // Does it wait for none but these? The same.
+  bool runs_only_after(const SmallVec<Task*, 6>& tasks) const {
+    return std::all_of(before_.begin(), before_.end(), [&](const Ref<Task>& task) {
+      return task->finished() || std::find(tasks.begin(), tasks.end(), task.get()) != tasks.end();
+    });
+  }
   // Tasks before and after, copied under the lock (they change as tasks end).
   std::vector<Ref<Task>> predecessors();
   std::vector<Ref<Task>> successors();

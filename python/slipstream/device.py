@@ -10,7 +10,6 @@ cpu(1)
 from __future__ import annotations
 
 import re
-from contextvars import ContextVar
 from typing import Any
 
 from . import _core
@@ -32,7 +31,7 @@ Device = _core.Device
 Context = Device  # MXNet 1's name
 
 _CPU = Device("cpu", 0)
-_stack: ContextVar[tuple[Device, ...]] = ContextVar("slipstream_devices", default=())
+_stack = _core.device_stack  # the core asks it too
 
 
 def cpu(device_id: int = 0) -> Device:
@@ -90,6 +89,15 @@ def current_device() -> Device:
 current_context = current_device  # MXNet 1's name
 
 _NAME = re.compile(r"([a-z_]+)(?:[:(](\d+)\)?)?")
+
+
+def named(device: Any, ctx: Any) -> Any:
+    """Of `device=` and `ctx=` the one that is given: what the core takes as a device. None: the current one.
+
+    >>> named(None, None) is None
+    True
+    """
+    return device if ctx is None else resolve(device, ctx)
 
 
 def resolve(device: Any = None, ctx: Any = None) -> Device:

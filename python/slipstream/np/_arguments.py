@@ -11,8 +11,7 @@ from numpy.exceptions import AxisError
 
 from .. import _core
 from .._core import ndarray
-from ..device import Device, resolve
-from ._types import ArrayLike, DTypeLike
+from ._types import ArrayLike, DeviceLike, DTypeLike
 
 _NUMBERED = [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
 SUPPORTED = ("bool", *_NUMBERED, "float16", "bfloat16", "float32", "float64", "complex64", "complex128")
@@ -79,7 +78,7 @@ def _holds_arrays(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and any(isinstance(v, ndarray) or _holds_arrays(v) for v in value)
 
 
-def _join(values: Any, device: Device) -> ndarray:
+def _join(values: Any, device: DeviceLike) -> ndarray:
     """Lists that hold arrays, without waiting for any of them."""
     parts = [_join(v, device) if _holds_arrays(v) else as_array(v, device) for v in values]
     if any(part.shape != parts[0].shape for part in parts):
@@ -87,10 +86,12 @@ def _join(values: Any, device: Device) -> ndarray:
     return _core.concatenate([_core.expand_dims(part, [0]) for part in parts], 0)
 
 
-def from_values(value: Any, dtype: DTypeLike, device: Device, copy: bool | None) -> ndarray:
+def from_values(value: Any, dtype: DTypeLike, device: DeviceLike, copy: bool | None) -> ndarray:
     """An array from numbers, nested lists or another library's array."""
     if copy is False:
         raise ValueError(f"array: copy=False, but an array of {type(value).__name__} values is always a copy")
+    if (made := _core.from_numbers(value, dtype, device)) is not None:
+        return made
     if _holds_arrays(value):
         joined = _join(value, device)
         return joined if dtype is None else _core.astype(joined, as_dtype(dtype))
@@ -105,14 +106,16 @@ def from_values(value: Any, dtype: DTypeLike, device: Device, copy: bool | None)
     return _core.array(found, found.dtype, device, copy)
 
 
-def as_array(a: ArrayLike, device: Device | None = None) -> ndarray:
+def as_array(a: ArrayLike, device: DeviceLike = None) -> ndarray:
     """An argument of a function as an array; numbers and NumPy arrays go to `device`."""
-    return a if isinstance(a, ndarray) else from_values(a, None, device or resolve(), None)
+    return a if isinstance(a, ndarray) else from_values(a, None, device, None)
 
 
-def as_arrays(values: Any) -> list[ndarray]:
+def as_arrays(given: Any) -> list[ndarray]:
     """Arguments of one function as arrays, on the device of the first; Python's numbers adapt to the others' types."""
-    values = list(values)
+    values: list[Any] = list(given)
+    if all(isinstance(v, ndarray) for v in values):
+        return values
     first = next((v for v in values if isinstance(v, ndarray)), None)
     if first is None:
         return [as_array(v) for v in values]

@@ -9,7 +9,7 @@ import numpy
 
 from .. import _core
 from .._core import ndarray
-from ..device import Device, resolve
+from ..device import Device, named, resolve
 from ._arguments import as_array, as_arrays, as_dtype, from_values, is_number, public
 from ._types import ArrayLike, DeviceLike, DTypeLike, Shape
 
@@ -45,10 +45,12 @@ def array(
         elif made is not object and copy is False:
             raise ValueError("array: copy=False, but another type or device needs a copy")
     else:
-        made = from_values(object, dtype, resolve(device, ctx), copy)
+        made = from_values(object, dtype, named(device, ctx), copy)
     if order == "F" and made.ndim > 1:
-        made = _core.transpose(_core.contiguous(_core.transpose(made, range(made.ndim)[::-1])), range(made.ndim)[::-1])
-    return _core.reshape(made, (1,) * (ndmin - made.ndim) + made.shape) if ndmin > made.ndim else made
+        made = _core.transpose(_core.contiguous(_core.transpose(made)))
+    if ndmin and ndmin > made.ndim:
+        made = _core.reshape(made, (1,) * (ndmin - made.ndim) + made.shape)
+    return made
 
 
 def asarray(
@@ -140,15 +142,6 @@ def astype(
 # ---- filled
 
 
-def _filled(shape: Shape, value: Any, dtype: numpy.dtype[Any], order: str, device: Device) -> ndarray:
-    if order == "F":
-        dims = (shape,) if isinstance(shape, int) else tuple(shape)
-        return _core.transpose(_core.full(dims[::-1], value, dtype, device), range(len(dims))[::-1])
-    if order not in ("C", "K", "A"):
-        raise ValueError(f"order {order!r} is none of 'C', 'F', 'A', 'K'")
-    return _core.full(shape, value, dtype, device)
-
-
 def empty(
     shape: Shape, dtype: DTypeLike = None, order: str = "C", device: DeviceLike = None, *, ctx: DeviceLike = None
 ) -> ndarray:
@@ -157,7 +150,7 @@ def empty(
     >>> np.empty((2, 3)).shape
     (2, 3)
     """
-    return _core.empty(shape, as_dtype(dtype), resolve(device, ctx))
+    return _core.empty(shape, dtype, named(device, ctx))
 
 
 def zeros(
@@ -169,7 +162,7 @@ def zeros(
     array([[0., 0.],
            [0., 0.]])
     """
-    return _filled(shape, 0, as_dtype(dtype), order, resolve(device, ctx))
+    return _core.full(shape, 0.0, dtype, named(device, ctx), order)
 
 
 def ones(
@@ -180,7 +173,7 @@ def ones(
     >>> np.ones(3, dtype="int32")
     array([1, 1, 1], dtype=int32)
     """
-    return _filled(shape, 1, as_dtype(dtype), order, resolve(device, ctx))
+    return _core.full(shape, 1.0, dtype, named(device, ctx), order)
 
 
 def full(
@@ -198,9 +191,8 @@ def full(
     >>> np.full((2,), 7)
     array([7., 7.])
     """
-    if is_number(fill_value) and out is None:
-        kind = numpy.asarray(fill_value).dtype.kind
-        return _filled(shape, fill_value, as_dtype(dtype, kind), order, resolve(device, ctx))
+    if out is None and is_number(fill_value):
+        return _core.full(shape, fill_value, dtype, named(device, ctx), order)
     value = as_array(fill_value, resolve(device, ctx))
     made = empty(shape, dtype or value.dtype, device=resolve(device, ctx)) if out is None else out
     _core.assign(made, value)
@@ -250,6 +242,8 @@ def full_like(
     >>> np.full_like(np.zeros(2), 3)
     array([3., 3.])
     """
+    if out is None and order != "F" and is_number(fill_value):
+        return _core.full_like(a, fill_value, dtype, shape, named(device, ctx))
     shape, dtype, place = _like(a, dtype, shape, device, ctx)
     return full(shape, fill_value, dtype, "F" if order == "F" else "C", place, out)
 
@@ -295,12 +289,12 @@ def ones_like(
 # ---- counted
 
 
-def _number(value: Any, function: str, name: str) -> Any:
+def _number(value: Any, name: str) -> Any:
     """A number argument that decides a shape: Python's number of it (an array is waited for)."""
     if isinstance(value, (ndarray, numpy.ndarray, numpy.generic)):
         return value.item()
     if not isinstance(value, (bool, int, float, complex)):
-        raise TypeError(f"{function}: {name} must be a number, got {type(value).__name__}")
+        raise TypeError(f"arange: {name} must be a number, got {type(value).__name__}")
     return value
 
 
@@ -322,15 +316,16 @@ def arange(
     """
     if stop is None:
         start, stop = 0, start
-    start, stop, step = (_number(v, "arange", n) for v, n in ((start, "start"), (stop, "stop"), (step, "step")))
+    if not type(start) is type(stop) is type(step) is int:
+        start, stop, step = _number(start, "start"), _number(stop, "stop"), _number(step, "step")
     if step == 0:
         raise ValueError("arange: step is 0")
-    kind = numpy.result_type(*(numpy.asarray(v).dtype for v in (start, stop, step))).kind
-    target = as_dtype(dtype, "i" if kind == "b" else kind)
-    n = max(0, math.ceil((stop - start) / step))
+    span = (stop - start) / step
+    target = as_dtype(dtype, "f" if isinstance(start + stop + step, float) else "i")
+    n = max(0, math.ceil(span))
     if target.kind in "iu":  # as NumPy: the first two numbers are rounded, and decide
         start, step = int(start), int(start + step) - int(start)
-    return _core.arange(start, step, n, target, resolve(device, ctx))
+    return _core.arange(start, step, n, target, named(device, ctx))
 
 
 def linspace(
@@ -448,7 +443,7 @@ def eye(
     array([[0., 1., 0.],
            [0., 0., 1.]])
     """
-    return _core.eye(N, N if M is None else M, k, as_dtype(dtype), resolve(device, ctx))
+    return _core.eye(N, N if M is None else M, k, dtype, named(device, ctx))
 
 
 def identity(n: int, dtype: DTypeLike = None, *, device: DeviceLike = None, ctx: DeviceLike = None) -> ndarray:

@@ -11,16 +11,23 @@ import numpy
 from .. import _core
 from .._core import ndarray
 from ._arguments import as_array, as_arrays, as_dtype, normal_axis, public
-from ._manipulation import atleast_1d, atleast_2d, atleast_3d, broadcast_to, moveaxis, ravel
+from ._manipulation import atleast_3d, broadcast_to, moveaxis, ravel
 from ._types import ArrayLike, Axes, DTypeLike
 
 # ---- join
 
 
-def _check_casting(arrays: list[ndarray], target: numpy.dtype[Any], casting: Any, function: str) -> None:
+def _joined_type(arrays: list[ndarray], out: Any, dtype: DTypeLike, casting: Any, function: str) -> Any:
+    """The type that `out` or `dtype` asks for, if `casting` lets all arrays have it; None: what they have together."""
+    if dtype is not None and out is not None:
+        raise TypeError(f"{function}: give dtype or out, not both")
+    if dtype is None and out is None:
+        return None
+    target = out.dtype if out is not None else as_dtype(dtype)
     for a in arrays:
         if not numpy.can_cast(a.dtype, target, casting=casting):
             raise TypeError(f"{function}: cannot cast from {a.dtype} to {target} by the rule {casting!r}")
+    return target
 
 
 def concatenate(
@@ -37,17 +44,12 @@ def concatenate(
     >>> np.concatenate((np.zeros(2), np.ones(1)))
     array([0., 0., 1.])
     """
+    if axis is not None and dtype is None and out is None:
+        return _core.concatenate(arrays, axis)
     parts = as_arrays(arrays)
-    if not parts:
-        raise ValueError("concatenate: no arrays are given")
     if axis is None:
         parts, axis = [ravel(part) for part in parts], 0
-    if dtype is not None and out is not None:
-        raise TypeError("concatenate: give dtype or out, not both")
-    target = out.dtype if out is not None else None if dtype is None else as_dtype(dtype)
-    if target is not None:
-        _check_casting(parts, target, casting, "concatenate")
-    return _core.concatenate(parts, axis, out, target)
+    return _core.concatenate(parts, axis, out, _joined_type(parts, out, dtype, casting, "concatenate"))
 
 
 def concat(
@@ -81,17 +83,16 @@ def stack(
     array([[0., 1.],
            [0., 1.]])
     """
+    if dtype is None and out is None:
+        return _core.stack(arrays, axis)
     parts = as_arrays(arrays)
-    if not parts:
-        raise ValueError("stack: no arrays are given")
-    if any(part.shape != parts[0].shape for part in parts):
-        raise ValueError(f"stack: the arrays have different shapes {[part.shape for part in parts]}")
-    place = normal_axis(axis, parts[0].ndim + 1, "stack")
-    return concatenate([_core.expand_dims(part, [place]) for part in parts], place, out, dtype=dtype, casting=casting)
+    return _core.stack(parts, axis, out, _joined_type(parts, out, dtype, casting, "stack"))
 
 
-def _joined(arrays: Any, at_least: Any, axis: int, out: ndarray | None, dtype: DTypeLike, casting: str) -> ndarray:
-    return concatenate([at_least(part) for part in as_arrays(arrays)], axis, out, dtype=dtype, casting=casting)
+def _joined(arrays: Any, least: int, axis: int, out: ndarray | None, dtype: DTypeLike, casting: str) -> ndarray:
+    """Arrays of at least so many dimensions, 1 or 2, joined."""
+    parts = [part if part.ndim >= least else _core.reshape(part, (1, -1)[-least:]) for part in as_arrays(arrays)]
+    return concatenate(parts, axis, out, dtype=dtype, casting=casting)
 
 
 def vstack(
@@ -103,7 +104,7 @@ def vstack(
     array([[0., 0.],
            [1., 1.]])
     """
-    return _joined(tup, atleast_2d, 0, out, dtype, casting)
+    return _joined(tup, 2, 0, out, dtype, casting)
 
 
 row_stack = vstack
@@ -120,7 +121,7 @@ def hstack(
     """
     parts = as_arrays(tup)
     flat = bool(parts) and all(part.ndim <= 1 for part in parts[:1])
-    return _joined(parts, atleast_1d, 0 if flat else 1, out, dtype, casting)
+    return _joined(parts, 1, 0 if flat else 1, out, dtype, casting)
 
 
 def dstack(tup: Sequence[ArrayLike]) -> ndarray:

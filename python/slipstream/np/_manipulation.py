@@ -58,23 +58,10 @@ def reshape(
     array([[0., 1., 2.],
            [3., 4., 5.]])
     """
-    a = as_array(a)
-    wanted = shape if shape is not None else newshape
+    wanted = newshape if shape is None else shape
     if wanted is None:
         raise TypeError("reshape: no shape is given")
-    dims = as_dims(wanted)
-    if order == "F":
-        return transpose(reshape(transpose(a), dims[::-1], copy=copy))
-    if order not in ("C", "A"):
-        raise ValueError(f"reshape: order {order!r} is none of 'C', 'F', 'A'")
-    if copy:
-        return _core.reshape(_core.astype(a, a.dtype), dims)
-    if copy is False:
-        view: ndarray | None = _core.reshape_view(a, dims)
-        if view is None:
-            raise ValueError(f"reshape: copy=False, but {a.shape} with strides {a.strides} is no view as {dims}")
-        return view
-    return _core.reshape(a, dims)
+    return _core.reshape(a, wanted, order, copy)
 
 
 def ravel(a: ArrayLike, order: str = "C") -> ndarray:
@@ -83,8 +70,7 @@ def ravel(a: ArrayLike, order: str = "C") -> ndarray:
     >>> np.ravel(np.eye(2))
     array([1., 0., 0., 1.])
     """
-    made = reshape(a, (-1,), "C" if order == "K" else order)
-    return made if made.flags.c_contiguous else _core.copy(made)
+    return as_array(a).ravel(order)
 
 
 def expand_dims(a: ArrayLike, axis: Axes) -> ndarray:
@@ -93,9 +79,7 @@ def expand_dims(a: ArrayLike, axis: Axes) -> ndarray:
     >>> np.expand_dims(np.ones(3), (0, 2)).shape
     (1, 3, 1)
     """
-    a = as_array(a)
-    axes = [axis] if not isinstance(axis, (tuple, list)) else list(axis)
-    return _core.expand_dims(a, normal_axes(axes, a.ndim + len(axes), "expand_dims"))
+    return _core.expand_dims(a, axis)
 
 
 def squeeze(a: ArrayLike, axis: Axes = None) -> ndarray:
@@ -104,8 +88,7 @@ def squeeze(a: ArrayLike, axis: Axes = None) -> ndarray:
     >>> np.squeeze(np.ones((1, 3, 1))).shape
     (3,)
     """
-    a = as_array(a)
-    return _core.squeeze(a, None if axis is None else normal_axes(axis, a.ndim, "squeeze"))
+    return _core.squeeze(a, axis)
 
 
 def broadcast_to(array: ArrayLike, shape: Shape, subok: bool = False) -> ndarray:
@@ -115,7 +98,7 @@ def broadcast_to(array: ArrayLike, shape: Shape, subok: bool = False) -> ndarray
     array([[1., 2.],
            [1., 2.]])
     """
-    return _core.broadcast_to(as_array(array), as_dims(shape))
+    return _core.broadcast_to(array, shape)
 
 
 def broadcast_shapes(*args: Shape) -> tuple[int, ...]:
@@ -179,8 +162,7 @@ def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> ndarray:
     >>> np.transpose(np.ones((2, 3, 4)), (1, 0, 2)).shape
     (3, 2, 4)
     """
-    a = as_array(a)
-    return _core.transpose(a, range(a.ndim)[::-1] if axes is None else axes)
+    return _core.transpose(a, axes)
 
 
 def permute_dims(a: ArrayLike, axes: Sequence[int] | None = None) -> ndarray:
@@ -210,11 +192,7 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> ndarray:
     >>> np.swapaxes(np.ones((2, 3, 4)), 0, 2).shape
     (4, 3, 2)
     """
-    a = as_array(a)
-    axes = list(range(a.ndim))
-    first, second = normal_axis(axis1, a.ndim, "swapaxes"), normal_axis(axis2, a.ndim, "swapaxes")
-    axes[first], axes[second] = axes[second], axes[first]
-    return _core.transpose(a, axes)
+    return _core.swapaxes(a, axis1, axis2)
 
 
 def moveaxis(a: ArrayLike, source: Axes, destination: Axes) -> ndarray:
@@ -257,7 +235,7 @@ def flip(m: ArrayLike, axis: Axes = None, *, out: ndarray | None = None) -> ndar
     array([2., 1., 0.])
     """
     m = as_array(m)
-    view: ndarray = _core.flip(m, list(range(m.ndim)) if axis is None else normal_axes(axis, m.ndim, "flip"))
+    view = _core.flip(m, axis)
     if out is None:
         return view
     _core.assign(out, view)

@@ -16,39 +16,9 @@ SAME = {
     _indexing: ["nonzero", "take"],
     _joining: ["repeat", "split", "tile"],
     _linalg: ["dot", "trace", "vdot", "inner", "outer"],
-    _manipulation: ["diagonal", "expand_dims", "flip", "moveaxis", "ravel", "squeeze", "swapaxes"],
-    _reduction: ["argmax", "argmin", "count_nonzero", "cumprod", "cumsum", "nanprod", "nansum", "ptp"],
+    _manipulation: ["diagonal", "expand_dims", "flip", "moveaxis"],
+    _reduction: ["count_nonzero", "nanprod", "nansum", "ptp"],
 }
-
-
-def reshape(self: ndarray, *shape: Any, order: str = "C", copy: bool | None = None, newshape: Any = None) -> ndarray:
-    """The same elements in another shape, given as lengths or as a tuple; one may be -1.
-
-    >>> np.arange(4).reshape(2, -1).shape
-    (2, 2)
-    """
-    if newshape is None:
-        newshape = shape[0] if len(shape) == 1 else shape
-    return _manipulation.reshape(self, newshape, order, copy=copy)
-
-
-def transpose(self: ndarray, *axes: Any) -> ndarray:
-    """A view with the axes reversed, or in the order given, as numbers or as a tuple.
-
-    >>> np.ones((2, 3, 4)).transpose(1, 0, 2).shape
-    (3, 2, 4)
-    """
-    order = axes[0] if len(axes) == 1 and (axes[0] is None or not isinstance(axes[0], int)) else axes or None
-    return _manipulation.transpose(self, order)
-
-
-def flatten(self: ndarray, order: str = "C") -> ndarray:
-    """A copy in one dimension.
-
-    >>> np.eye(2).flatten()
-    array([1., 0., 0., 1.])
-    """
-    return _manipulation.reshape(self, (-1,), "C" if order == "K" else order, copy=True)
 
 
 def clip(self: ndarray, min: Any = None, max: Any = None, out: ndarray | None = None, **options: Any) -> ndarray:
@@ -143,7 +113,7 @@ def array_namespace(self: ndarray, *, api_version: str | None = None) -> Any:
     return importlib.import_module("slipstream.np")
 
 
-OWN = [reshape, transpose, flatten, clip, broadcast_to, broadcast_like, reshape_like, fill, asscalar, tobytes]
+OWN = [clip, broadcast_to, broadcast_like, reshape_like, fill, asscalar, tobytes]
 OWN += [as_in_device, as_np_ndarray]
 
 SPECIAL = {

@@ -11,49 +11,9 @@ import numpy
 from .. import _core
 from .._core import ndarray
 from ._arguments import as_array, deliver, normal_axes, public
-from ._manipulation import ravel
 from ._types import ArrayLike, Axes, DTypeLike
 
-# ---- places
-
-
-def argmax(a: ArrayLike, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:
-    """Where the largest element is (the first, or the first NaN): in the flattened array, or along an axis.
-
-    >>> np.argmax(np.array([[1, 5], [7, 3]]), axis=1)
-    array([1, 0], dtype=int64)
-    """
-    return _core.argmax(a, axis, keepdims, out)
-
-
-def argmin(a: ArrayLike, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:
-    """Where the smallest element is (the first, or the first NaN): in the flattened array, or along an axis.
-
-    >>> np.argmin(np.array([[1, 5], [7, 3]]), axis=1)
-    array([0, 1], dtype=int64)
-    """
-    return _core.argmin(a, axis, keepdims, out)
-
-
 # ---- scans
-
-
-def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: ndarray | None = None) -> ndarray:
-    """Sums of all elements up to each, along an axis or of the flattened array.
-
-    >>> np.cumsum(np.array([1, 2, 3]))
-    array([1., 3., 6.])
-    """
-    return _core.cumsum(ravel(a) if axis is None else a, axis or 0, dtype, out)
-
-
-def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: ndarray | None = None) -> ndarray:
-    """Products of all elements up to each, along an axis or of the flattened array.
-
-    >>> np.cumprod(np.array([1, 2, 3]))
-    array([1., 2., 6.])
-    """
-    return _core.cumprod(ravel(a) if axis is None else a, axis or 0, dtype, out)
 
 
 def _cumulative(
@@ -86,7 +46,7 @@ def cumulative_sum(
     >>> np.cumulative_sum(np.array([1, 2, 3]), include_initial=True)
     array([0., 1., 3., 6.])
     """
-    return _cumulative(cumsum, 0, x, axis, dtype, out, include_initial)
+    return _cumulative(_core.cumsum, 0, x, axis, dtype, out, include_initial)
 
 
 def cumulative_prod(
@@ -103,7 +63,7 @@ def cumulative_prod(
     >>> np.cumulative_prod(np.array([1, 2, 3]), include_initial=True)
     array([1., 1., 2., 6.])
     """
-    return _cumulative(cumprod, 1, x, axis, dtype, out, include_initial)
+    return _cumulative(_core.cumprod, 1, x, axis, dtype, out, include_initial)
 
 
 # ---- composed
@@ -324,7 +284,7 @@ def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, ou
     array([1., 1., 3.])
     """
     a = as_array(a)
-    return cumsum(_core.where(_core.isnan(a), 0.0, a) if _inexact(a) else a, axis, dtype, out)
+    return _core.cumsum(_core.where(_core.isnan(a), 0.0, a) if _inexact(a) else a, axis, dtype, out)
 
 
 def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: ndarray | None = None) -> ndarray:
@@ -334,7 +294,7 @@ def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, o
     array([3., 3., 6.])
     """
     a = as_array(a)
-    return cumprod(_core.where(_core.isnan(a), 1.0, a) if _inexact(a) else a, axis, dtype, out)
+    return _core.cumprod(_core.where(_core.isnan(a), 1.0, a) if _inexact(a) else a, axis, dtype, out)
 
 
 if not TYPE_CHECKING:

@@ -41,7 +41,8 @@ ONLY_NPX = (
 )
 WRAPPED = ("clip", "imag", "real", "round", "where")
 
-COMPOSED = ("logsumexp", "mean", "std", "var")  # not rows, but made of rows in the core
+# Not rows, but functions of the core that are called alike.
+COMPOSED = ("argmax", "argmin", "cumprod", "cumsum", "logsumexp", "mean", "std", "var")
 
 ROWS = {row["name"]: row for row in _core.rows()}
 

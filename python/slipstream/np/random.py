@@ -19,7 +19,7 @@ import numpy
 
 from .. import _core
 from .._core import ndarray
-from ..device import Device, resolve
+from ..device import Device, named, resolve
 from ._arguments import as_array, as_dims, as_dtype
 from ._types import ArrayLike, DeviceLike, DTypeLike, Shape
 
@@ -89,14 +89,11 @@ class _Source:
         >>> np.random.normal(0, 1, size=(2, 3)).shape
         (2, 3)
         """
-        place = resolve(device, ctx)
         if _is_number(loc) and _is_number(scale):
-            if scale < 0:
-                raise ValueError(f"normal: scale={scale} is negative")
-            made = _core.random_normal(self._state, float(loc), float(scale), _dims(size), _float(dtype), place)
+            made = _core.random_normal(self._state, loc, scale, size, dtype, named(device, ctx))
         else:
-            made = self._located(_core.random_normal, loc, scale, size, dtype, place)
-        return _into(made, out)
+            made = self._located(_core.random_normal, loc, scale, size, dtype, resolve(device, ctx))
+        return made if out is None else _into(made, out)
 
     def uniform(
         self,
@@ -115,15 +112,13 @@ class _Source:
         >>> bool(((1 <= x) & (x < 2)).all())
         True
         """
-        place = resolve(device, ctx)
         if _is_number(low) and _is_number(high):
-            if not math.isfinite(float(high) - float(low)):
-                raise OverflowError(f"uniform: the range from {low} to {high} is not finite")
-            made = _core.random_uniform(self._state, float(low), float(high), _dims(size), _float(dtype), place)
+            made = _core.random_uniform(self._state, low, high, size, dtype, named(device, ctx))
         else:
+            place = resolve(device, ctx)
             low, high = as_array(low, place), as_array(high, place)
             made = self._located(_core.random_uniform, low, _core.subtract(high, low), size, dtype, place)
-        return _into(made, out)
+        return made if out is None else _into(made, out)
 
     def _integers(self, low: Any, high: Any, size: Any, dtype: DTypeLike, place: Device, function: str) -> ndarray:
         kind = as_dtype(_INT if dtype is None else dtype)
@@ -215,9 +210,7 @@ class _Source:
         return _core.sum(below, axis=1, dtype=_INT)
 
 
-def _into(made: ndarray, out: ndarray | None) -> ndarray:
-    if out is None:
-        return made
+def _into(made: ndarray, out: ndarray) -> ndarray:
     _core.assign(out, made)
     return out
 
@@ -360,4 +353,5 @@ def randint(
     """
     if high is None:
         low, high = 0, low
-    return _into(_global._integers(low, high, size, dtype, resolve(device, ctx), "randint"), out)
+    made = _global._integers(low, high, size, dtype, resolve(device, ctx), "randint")
+    return made if out is None else _into(made, out)
