@@ -24,7 +24,7 @@ help:  ## list the commands
 tour: $(VENV)/.installed  ## run the tour of asynchronous computation, write tour.html
 	$(BIN)/slipstream tour
 
-test: lint test-core test-async test-sync sanitize-quick  ## everything that must be green
+test: lint test-core test-async test-sync sanitize-quick coverage  ## everything that must be green
 
 build: $(VENV)/.installed $(VENV)/.tools  ## compile what changed and install it into .venv
 
@@ -93,12 +93,13 @@ sanitize: $(READY)  ## C++ tests and a Python stress run under the thread and th
 	$(BIN)/python tools/variant.py thread python tests/programs/stress.py
 	$(BIN)/python tools/variant.py address python tests/programs/stress.py
 
-coverage: $(READY)  ## lines of core/engine that the tests reach; fails under 90%
+coverage: $(READY)  ## lines of core/engine that the C++ tests reach; fails under 90%
 	$(BIN)/python tools/coverage.py
 
-soak: $(READY)  ## a million operations of random programs, a thousand exits, a loop that never waits; hours
+soak: $(READY)  ## a million operations of random programs, a thousand exits, interrupts, a loop that never waits; hours
 	$(BIN)/python tools/soak.py
 	$(BIN)/python tools/exits.py
+	$(BIN)/python tools/interrupts.py
 	$(BIN)/python tools/bounded_memory.py
 
 peers: $(VENV)/.installed  ## bring the libraries that `make bench` measures beside us into .bench and .bench-mxnet

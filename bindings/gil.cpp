@@ -57,10 +57,11 @@ void drop(PyObject* object) {
     Py_DECREF(object);
     return;
   }
-  auto* node = new Dropped{object, dropped.load()};
-  while (!dropped.compare_exchange_weak(node->next, node)) {
-  }
-  if (!node->next) Py_AddPendingCall(&release_dropped, nullptr);  // full: the next holder of the GIL does it
+  Dropped* rest = dropped.load();
+  auto* node = new Dropped{object, rest};
+  while (!dropped.compare_exchange_weak(rest, node)) node->next = rest;
+  // From here on the node may be gone.
+  if (!rest) Py_AddPendingCall(&release_dropped, nullptr);  // full: the next holder of the GIL does it
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ RESULT, LIMIT = 64 * MB, 512 * MB
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--times", type=int, default=10_000)
-    parser.add_argument("--loop", choices=LOOPS, default="summed")
+    parser.add_argument("--loop", choices=LOOPS, default="windowed")
     parser.add_argument("--all", action="store_true", help="every loop, one after another")
     options = parser.parse_args()
     beyond = 0

@@ -6,6 +6,7 @@ Prints what went wrong, and the longest and the mean time of each way.
 """
 
 import argparse
+import signal
 import sys
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
@@ -34,6 +35,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--together", type=int, default=4, help="interpreters at a time")
     options = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore it
     kinds = [kind for _, kind in zip(range(options.count), (k for _ in iter(int, 1) for k in EXITS), strict=False)]
     times: dict[str, list[float]] = defaultdict(list)
     failures = 0

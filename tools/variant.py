@@ -2,7 +2,7 @@
 
     variant.py thread core [arguments of core_tests]
     variant.py address python tests/programs/stress.py
-    variant.py coverage python -m pytest tests/engine
+    variant.py coverage core
 
 thread and address are sanitizer builds, coverage counts the lines of core/engine that run, aarch64 is a cross build.
 """
@@ -23,7 +23,13 @@ ONE_ISA = {"SLIPSTREAM_ISAS": "v2"} if platform.machine() == "x86_64" else {}
 VARIANTS: dict[str, dict[str, str]] = {
     "thread": {"SLIPSTREAM_SANITIZE": "thread", "CMAKE_BUILD_TYPE": "Debug", **ONE_ISA},
     "address": {"SLIPSTREAM_SANITIZE": "address", "CMAKE_BUILD_TYPE": "Debug", **ONE_ISA},
-    "coverage": {"SLIPSTREAM_COVERAGE": "ON", "CMAKE_BUILD_TYPE": "RelWithDebInfo", **ONE_ISA},
+    "coverage": {
+        "SLIPSTREAM_COVERAGE": "ON",
+        "CMAKE_BUILD_TYPE": "None",
+        "CMAKE_EXE_LINKER_FLAGS": "-Wl,-u,__gcov_dump",  # for tests in children; see tests/core/child.h
+        "SLIPSTREAM_PYTHON": "OFF",
+        **ONE_ISA,
+    },
     "aarch64": {
         "CMAKE_SYSTEM_NAME": "Linux",
         "CMAKE_SYSTEM_PROCESSOR": "aarch64",
@@ -37,7 +43,7 @@ def build(variant: str, target: str) -> Path:
     """Configures and compiles one target; returns the build folder."""
     folder = ROOT / "build" / variant
     options = {"CMAKE_MAKE_PROGRAM": str(BIN / "ninja"), "Python_EXECUTABLE": sys.executable, "SLIPSTREAM_TESTS": "ON"}
-    options |= VARIANTS[variant] if variant == "aarch64" else python_headers() | VARIANTS[variant]
+    options |= VARIANTS[variant] if "SLIPSTREAM_PYTHON" in VARIANTS[variant] else python_headers() | VARIANTS[variant]
     defines = [f"-D{name}={value}" for name, value in options.items()]
     subprocess.run(
         [BIN / "cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "--log-level=WARNING", *defines],

@@ -97,11 +97,12 @@ void wait_for(Runtime& runtime, Storage& storage, const char* why) {
   while (storage.pending_writes.load(std::memory_order_acquire) != 0) {
     int64_t start = runtime.tracer.on() ? now_ns() : 0;
     SourceId source = start ? current_source(runtime) : 0;
+    std::vector<Ref<Task>> ready;
     if (runtime.kind.load(std::memory_order_relaxed) == EngineKind::sync) {
       wait_for_turn(runtime);
-    } else if (!runtime.pool.run_at_once(storage)) {
+    } else if (!runtime.pool.run_at_once(storage, ready)) {
       Runtime::Blocking blocking(runtime);
-      runtime.pool.help_with(storage);
+      runtime.pool.help_with(storage, std::move(ready));
     }
     if (start) trace_wait(runtime, why, start, source);
   }
@@ -351,6 +352,7 @@ void set_workers(int n) {
   if (n < 1) fail(ErrorKind::value, "set_workers: at least 1 worker is needed, not ", n);
   if (n > 1024) fail(ErrorKind::value, "set_workers: at most 1024 workers, not ", n);
   if (inside_task()) fail(ErrorKind::runtime, "set_workers: not inside a host call");
+  wait_all();  // what is running ends before the threads do, and this wait can be interrupted
   Runtime& runtime = Runtime::get();
   Runtime::Blocking blocking(runtime);
   runtime.pool.set_workers(n);

@@ -12,6 +12,8 @@ namespace {
 
 constexpr size_t kMaxMembers = 40;   // of a group: bounds its registers
 constexpr size_t kMaxOperands = 64;
+constexpr size_t kFewMembers = 3;    // on so few elements that running them one by one costs less than merging
+constexpr int64_t kFewElements = 1024;
 constexpr size_t kMaxOpen = 6;       // groups that still take members: every call looks at all of them
 
 bool same_view(const View& a, const View& b) {
@@ -254,7 +256,8 @@ class Fuser {
   void close(size_t g) {
     Group group = std::move(groups_[g]);
     groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(g));
-    if (group.members.size() < 2) return;
+    bool small = calls_[group.members.front()].outputs[0].size() <= kFewElements;
+    if (group.members.size() <= (small ? kFewMembers : 1)) return;
     build(group);
     Record call = merged(group, group.members.back());
     call.op = &kMap;

@@ -131,6 +131,19 @@ void Pool::watch(bool on) {
   wake_one();
 }
 
+// Is there something in the stream that a worker should look at? Where the front end waits for nearly everything it
+// records, it plans that itself: workers only disturb, and look now and then.
+bool Pool::stream_calls() const {
+  size_t calls = runtime_.stream.size();
+  return calls >= runtime_.planner.batch_size() || (calls > 0 && !is_lazy());
+}
+
+void Pool::planned_by_wait() {
+  has_heavy_.store(false, std::memory_order_relaxed);
+  if (int n = waits_lately_.load(std::memory_order_relaxed); n < 4 * kOften)
+    waits_lately_.store(n + 1, std::memory_order_relaxed);
+}
+
 // Plans the stream when it is long, or when nothing has come for a while. One worker at a time.
 bool Pool::watch_stream() {
   if (runtime_.stream.size() == 0) return false;
@@ -138,11 +151,14 @@ bool Pool::watch_stream() {
     uint64_t seen = runtime_.stream.sequence();
     for (int64_t until = now_ns() + kQuietNs; now_ns() < until;) {
       for (int i = 0; i < 32; i++) cpu_pause();
-      if (runtime_.stream.sequence() != seen) return true;  // still coming: look again
+      if (runtime_.stream.sequence() != seen) return !is_lazy();  // still coming: look again
     }
   }
   std::vector<Ref<Task>> ready;
   if (!runtime_.planner.try_plan(ready)) return false;
+  has_heavy_.store(false, std::memory_order_relaxed);
+  waits_lately_.store(std::max(0, waits_lately_.load(std::memory_order_relaxed) - kOften / 2),
+                      std::memory_order_relaxed);
   submit(ready);
   return true;
 }
@@ -152,14 +168,13 @@ bool Pool::watch_stream() {
 void Pool::idle(int index, int64_t& idle_since) {
   if (on_duty(index) && watchers_.load(std::memory_order_relaxed) == 1 && now_ns() - idle_since < kWarmNs) {
     while (now_ns() - idle_since < kHotNs) {
-      if (runtime_.stream.size() || work_left_.load(std::memory_order_relaxed)) return;
+      if (stream_calls() || work_left_.load(std::memory_order_relaxed)) return;
       for (int i = 0; i < 32; i++) cpu_pause();
     }
     std::unique_lock hold(mutex_);
     napping_.store(true, std::memory_order_seq_cst);
-    nap_.wait_for(hold, kNap, [&] {
-      return stopping_ || work_left_.load(std::memory_order_acquire) > 0 || runtime_.stream.size() > 0;
-    });
+    nap_.wait_for(hold, kNap,
+                  [&] { return stopping_ || work_left_.load(std::memory_order_acquire) > 0 || stream_calls(); });
     napping_.store(false, std::memory_order_relaxed);
     return;
   }
@@ -185,6 +200,7 @@ void Pool::wake_one() {
 
 void Pool::notice(bool heavy) {
   start();
+  if (heavy) has_heavy_.store(true, std::memory_order_relaxed);
   bool nap_ends = heavy && napping_.load(std::memory_order_seq_cst);
   if (!nap_ends && (watchers_.load(std::memory_order_seq_cst) > 0 || asleep_.load(std::memory_order_seq_cst) == 0))
     return;
@@ -483,17 +499,15 @@ void Pool::plan() {
   submit(ready);
 }
 
-bool Pool::run_at_once(Storage& wanted) {
+bool Pool::run_at_once(Storage& wanted, std::vector<Ref<Task>>& ready) {
   size_t calls = runtime_.stream.size();
-  std::vector<Ref<Task>> ready;
   if (calls == 0 || calls > kFewCalls || !runtime_.planner.try_plan(ready)) return false;
-  if (ready.size() == 1 && ready[0]->tiny && runtime_.planner.last_writer(wanted) == ready[0] && ready[0]->claim()) {
-    Wait wait;
-    run(std::move(ready[0]), &wait);
-    return true;
-  }
-  submit(ready);
-  return false;
+  planned_by_wait();
+  if (ready.size() != 1 || !ready[0]->tiny || !(runtime_.planner.last_writer(wanted) == ready[0]) || !ready[0]->claim())
+    return false;
+  Wait wait;
+  run(std::move(ready[0]), &wait);
+  return true;
 }
 
 bool Pool::may_run(const Task& task, const Wait* wait) const {
@@ -575,8 +589,8 @@ void Pool::keep_waitable(std::vector<Ref<Task>>& tasks) {
 }
 
 // Where there is one thing to begin with, the waiting thread does that itself instead of offering it around.
-void Pool::help_with(Storage& wanted) {
-  std::vector<Ref<Task>> ready;
+void Pool::help_with(Storage& wanted, std::vector<Ref<Task>>&& ready) {
+  if (runtime_.stream.size() > 0) planned_by_wait();
   runtime_.planner.plan(ready);
   Ref<Task> task = runtime_.planner.last_writer(wanted);
   if (!task || ready.size() != 1) submit(ready);

@@ -37,11 +37,11 @@ class Pool {
                        std::vector<Ref<Task>> held = {});
   // Plans what is recorded and submits it.
   void plan();
-  // Until the last planned write of the storage is done.
-  void help_with(Storage& wanted);
-  // If all that is recorded comes down to one tiny task, and that writes the storage: runs it here and now, without
-  // handing anything to anybody. False if it is not so; then everything is planned or another thread is at it.
-  bool run_at_once(Storage& wanted);
+  // For a wait for a storage. The first is for the usual end of a chain of tiny calls: if what is recorded comes down
+  // to one tiny task, and that writes the storage, it runs here and now; else what could run is left in `ready`. The
+  // second goes on from there, until the last planned write is done.
+  bool run_at_once(Storage& wanted, std::vector<Ref<Task>>& ready);
+  void help_with(Storage& wanted, std::vector<Ref<Task>>&& ready);
 
   // At exit: of these tasks, only those that the kept ones need are to run.
   void abandon_all_but(const std::vector<Ref<Task>>& tasks, const std::vector<Ref<Task>>& kept);
@@ -60,6 +60,11 @@ class Pool {
   void work(int index);
   bool run_something();
   bool watch_stream();
+  bool is_lazy() const {
+    return waits_lately_.load(std::memory_order_relaxed) > kOften && !has_heavy_.load(std::memory_order_relaxed);
+  }
+  bool stream_calls() const;
+  void planned_by_wait();
   void idle(int index, int64_t& idle_since);
   void watch(bool on);
   void wake_one();
@@ -108,6 +113,9 @@ class Pool {
   std::atomic<int> watchers_{0};               // workers that look at the stream soon: awake or napping, and not
                                                // in the middle of something long
   std::atomic<bool> napping_{false};
+  static constexpr int kOften = 8;
+  std::atomic<int> waits_lately_{0};           // grows when a wait plans the stream, falls when a worker does
+  std::atomic<bool> has_heavy_{false};         // a large call was recorded since the stream was last planned
   std::atomic<int> helpers_{0};                // waiting threads that run tasks: so many workers step back
   bool stopping_ = false;
   int alive_ = 0;
