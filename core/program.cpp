@@ -160,7 +160,33 @@ void ProgramBuilder::reduce(Row row, DType accumulate) {
   results_[0] = convert(results_[0], accumulate);
 }
 
+// Instructions whose value goes into no result: it was needed by calls that compute it for themselves.
+void ProgramBuilder::drop_unused() {
+  std::vector<bool> used(code_.size());
+  auto use = [&](const Reg& reg) {
+    if (reg.kind == Reg::value) used[reg.index] = true;
+  };
+  for (const Reg& reg : results_) use(reg);
+  for (size_t i = code_.size(); i-- > 0;)
+    if (used[i]) std::for_each(code_[i].args, code_[i].args + code_[i].instr.arity, use);
+  if (std::find(used.begin(), used.end(), false) == used.end()) return;
+  std::vector<uint16_t> number(code_.size());
+  uint16_t next = 0;
+  for (size_t i = 0; i < code_.size(); i++) number[i] = used[i] ? next++ : uint16_t{0};
+  auto renumber = [&](Reg& reg) {
+    if (reg.kind == Reg::value) reg.index = number[reg.index];
+  };
+  for (size_t i = 0; i < code_.size(); i++) {
+    if (!used[i]) continue;
+    std::for_each(code_[i].args, code_[i].args + code_[i].instr.arity, renumber);
+    code_[number[i]] = code_[i];
+  }
+  code_.resize(next);
+  std::for_each(results_.begin(), results_.end(), renumber);
+}
+
 std::shared_ptr<const Program> ProgramBuilder::finish() {
+  drop_unused();
   auto program = std::make_shared<Program>();
   program->inputs = inputs_;
   program->constants = constants_;

@@ -91,6 +91,7 @@ class ProgramBuilder {
   };
   Reg emit(Row row, DType type, DType result, std::span<const Reg> args);
   Reg round_to(Reg from, DType type);
+  void drop_unused();
   void assign_slots(Program& program) const;
 
   std::vector<DType> inputs_;

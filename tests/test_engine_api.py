@@ -137,7 +137,32 @@ def test_stats_and_memory() -> None:
     del x, y
     engine.empty_cache()
     assert engine.memory()["cached"] == 0
-    assert isinstance(engine.explain(), str)
+
+
+@pytest.mark.skipif(engine.kind() == "sync", reason="the synchronous engine plans nothing")
+def test_explain_says_why_calls_were_not_fused() -> None:
+    x = np.ones((100, 100))
+    x.wait_to_read()
+    gate = threading.Event()
+    workers = engine.workers()
+    engine.set_workers(1)
+    npx.host_call(gate.wait, [], (), "bool")
+    y = np.exp(x * 2)
+    total = y.sum()
+    small = np.ones(3) + 1
+    alone = x @ x + 1
+    gate.set()
+    npx.waitall()
+    text = engine.explain()
+    engine.set_workers(workers)
+    for part in (
+        "2 calls fused into one pass (multiply exp; 1 stored) -> (100, 100)",
+        "sum (not fused: what it reduces is needed elsewhere too)",
+        "matmul (not fused: not elementwise)",
+        "add (not fused: no neighbour works on its result element by element) -> (3,)",
+    ):
+        assert part in text, text
+    assert total.item() > 0 and small.tolist() == [2, 2, 2] and alone[0, 0].item() == 101
 
 
 def test_failed_allocations_are_errors_of_their_operation() -> None:

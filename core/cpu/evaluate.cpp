@@ -323,13 +323,10 @@ Evaluator::Evaluator(const Plan& plan, int64_t elements, size_t extra)
 
 namespace {
 
+auto gather_loop(int size) { return cpu::loops().gather[std::countr_zero(static_cast<unsigned>(size))]; }
+
 void fill(char* to, const void* value, int size, int64_t n) {
-  with_size(size, [&](auto zero) {
-    using T = decltype(zero);
-    T v;
-    std::memcpy(&v, value, sizeof v);
-    std::fill_n(reinterpret_cast<T*>(to), n, v);
-  });
+  gather_loop(size)(to, static_cast<const char*>(value), 0, n);
 }
 
 }  // namespace
@@ -392,7 +389,7 @@ const void* Evaluator::load(const Plan::Bound& operand, int64_t p, int64_t n) {
   if (step == operand.size && index_[last] + n <= plan_.space.inner()) return address(operand);
   char* to = scratch_ + operand.buffer;
   char* out = to;
-  auto gather = cpu::loops().gather[std::countr_zero(static_cast<unsigned>(operand.size))];
+  auto gather = gather_loop(operand.size);
   walk(plan_.space, operand.strides, operand.place.data, index_, n, [&](const char* from, int64_t length) {
     if (step == operand.size) {
       std::memcpy(out, from, static_cast<size_t>(length) * operand.size);

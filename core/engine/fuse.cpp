@@ -14,6 +14,7 @@ constexpr size_t kMaxMembers = 40;   // of a group: bounds its registers
 constexpr size_t kMaxOperands = 64;
 constexpr size_t kFewMembers = 3;    // on so few elements that running them one by one costs less than merging
 constexpr int64_t kFewElements = 1024;
+constexpr int kCheap = 4;            // additions for an element: less than storing and loading it
 constexpr size_t kMaxOpen = 6;       // groups that still take members: every call looks at all of them
 
 bool same_view(const View& a, const View& b) {
@@ -40,10 +41,46 @@ struct Group {
   }
 };
 
+// The program that computes only the results for which `keep` is true, and which of the old inputs it reads.
+std::shared_ptr<const Program> with_results(const Program& program, const std::vector<bool>& keep,
+                                            std::vector<bool>& reads) {
+  std::vector<bool> live(program.registers());
+  for (size_t i = 0; i < keep.size(); i++)
+    if (keep[i]) live[program.results[i]] = true;
+  for (size_t i = program.code.size(); i-- > 0;)
+    if (live[program.first_value() + i])
+      for (int a = 0; a < program.code[i].arity; a++) live[program.code[i].args[a]] = true;
+  auto kept = std::make_shared<Program>(program);
+  kept->inputs.clear();
+  kept->code.clear();
+  kept->results.clear();
+  kept->origins.clear();
+  kept->members.clear();
+  std::vector<uint16_t> number(program.registers());
+  uint16_t next = 0;
+  for (size_t reg = 0; reg < program.registers(); reg++) {
+    bool constant = reg >= program.inputs.size() && reg < program.first_value();
+    if (!live[reg] && !constant) continue;
+    number[reg] = next++;
+    if (reg < program.inputs.size()) kept->inputs.push_back(program.inputs[reg]);
+    if (reg < program.first_value()) continue;
+    Instr instr = program.code[reg - program.first_value()];
+    for (int a = 0; a < instr.arity; a++) instr.args[a] = number[instr.args[a]];
+    kept->code.push_back(instr);
+  }
+  for (size_t i = 0; i < keep.size(); i++) {
+    if (!keep[i]) continue;
+    kept->results.push_back(number[program.results[i]]);
+    kept->origins.push_back(program.origins[i]);
+  }
+  reads.assign(live.begin(), live.begin() + static_cast<std::ptrdiff_t>(program.inputs.size()));
+  return kept;
+}
+
 class Fuser {
  public:
-  Fuser(Runtime& runtime, std::span<Record> calls, std::vector<Record>& replaced)
-      : runtime_(runtime), calls_(calls), replaced_(replaced) {}
+  Fuser(Runtime& runtime, std::span<Record> calls, std::span<const char*> why, std::vector<Record>& replaced)
+      : runtime_(runtime), calls_(calls), why_(why), replaced_(replaced) {}
 
   void run() {
     for (size_t i = 0; i < calls_.size(); i++)
@@ -52,20 +89,22 @@ class Fuser {
   }
 
  private:
-  bool fusible(const Record& call) const {
-    return call.op->row != Row::none && call.op->flags == kPure && !is_reduction(call.op->row) &&
-           call.outputs.size() == 1 && call.outputs[0].size() > 0;
+  // Why a call cannot be a member of a group; null if it can.
+  static const char* obstacle(const Record& call) {
+    if (call.op->row == Row::none) return "not elementwise";
+    if (call.op->flags != kPure) return "may fail on the values it meets";
+    return call.outputs[0].size() > 0 ? nullptr : "has no elements";
   }
 
   void take(size_t i) {
     Record& call = calls_[i];
-    if (fusible(call)) {
+    bool reduces = call.op->row != Row::none && is_reduction(call.op->row);
+    if (reduces && end_in_reduction(i)) return;
+    if (!reduces) why_[i] = obstacle(call);
+    if (!reduces && !why_[i])
       join(i);
-    } else if (call.op->row != Row::none && is_reduction(call.op->row) && end_in_reduction(i)) {
-      return;
-    } else {
+    else
       close_touching(call, nullptr);
-    }
   }
 
   // Groups whose results the call reads, or whose operands it writes, must end before it; `own` is the one it joins.
@@ -113,7 +152,10 @@ class Fuser {
     close_touching_keeping(call, own);
     // A plain copy of something outside would be a result without an instruction, read when the pass ends instead of
     // where the program says: it does not begin a group.
-    if (!own && call.op->row == Row::cast && call.inputs[0].dtype == call.outputs[0].dtype) return;
+    if (!own && call.op->row == Row::cast && call.inputs[0].dtype == call.outputs[0].dtype) {
+      why_[i] = "copies something that no pass computes";
+      return;
+    }
     if (!own) {
       if (groups_.size() == kMaxOpen) close(0);
       groups_.emplace_back();
@@ -257,7 +299,13 @@ class Fuser {
     Group group = std::move(groups_[g]);
     groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(g));
     bool small = calls_[group.members.front()].outputs[0].size() <= kFewElements;
-    if (group.members.size() <= (small ? kFewMembers : 1)) return;
+    if (group.members.size() <= (small ? kFewMembers : 1)) {
+      bool alone = group.members.size() == 1;
+      for (size_t i : group.members)
+        why_[i] =
+            alone ? "no neighbour works on its result element by element" : "so few elements cost less one by one";
+      return;
+    }
     build(group);
     Record call = merged(group, group.members.back());
     call.op = &kMap;
@@ -289,47 +337,82 @@ class Fuser {
     put(group, group.members.back(), std::move(call));
   }
 
-  // A reduction of what a group computes, and of nothing else that must be stored, ends the group.
+  // A reduction of what a group computes ends the group, if nothing else of it must be stored. If something must, the
+  // reduction computes its input once more for itself where that is cheaper than reading it back.
   bool end_in_reduction(size_t i) {
     Record& call = calls_[i];
+    why_[i] = "reduces something that no pass computes";
     if (call.inputs.size() != 1 || call.inputs[0].is_scalar() || call.inputs[0].size() == 0 || call.in_place)
       return false;
     const Operand& input = call.inputs[0];
-    for (size_t g = 0; g < groups_.size(); g++) {
-      Group& group = groups_[g];
-      if (!group.writes_to(input.storage())) continue;
-      if (!group.only_through(input.storage(), input) || calls_[group.members.front()].recorded_in != call.recorded_in)
-        return false;
-      build(group);
-      ProgramBuilder::Reg value;
-      for (const Result& result : results_) {
-        bool is_input = result.operand->storage() == input.storage();
-        if (!is_internal(result, wrote_in_place(group, result.operand->storage()), is_input)) return false;
-        if (is_input) value = result.reg;
-      }
-      builder_.result(value);
-      builder_.origin(call);
-      builder_.reduce(call.op->row, is_half(call.compute) ? DType::f32 : call.compute);
-      Record fused = merged(group, i);
-      fused.op = &kReduce;
-      fused.outputs.push_back(call.outputs[0]);
-      auto params = std::make_shared<ReducedProgram>();
-      params->axes = call.as<ReduceParams>().axes;
-      params->program = builder_.finish();
-      fused.params = std::move(params);
-      for (const Result& result : results_)
-        result.operand->storage()->pending_writes.fetch_sub(result.writes, std::memory_order_acq_rel);
-      Group closed = std::move(group);
-      groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(g));
-      closed.members.push_back(i);
-      put(closed, i, std::move(fused));
-      return true;
+    auto feeds = [&](const Group& group) { return group.writes_to(input.storage()); };
+    auto group = std::find_if(groups_.begin(), groups_.end(), feeds);
+    if (group == groups_.end() || !group->only_through(input.storage(), input) ||
+        calls_[group->members.front()].recorded_in != call.recorded_in)
+      return false;
+    build(*group);
+    bool ends = true;
+    for (const Result& result : results_) {
+      bool is_input = result.operand->storage() == input.storage();
+      ends &= is_internal(result, wrote_in_place(*group, result.operand->storage()), is_input);
+      if (is_input) builder_.result(result.reg);
     }
-    return false;
+    builder_.origin(call);
+    builder_.reduce(call.op->row, is_half(call.compute) ? DType::f32 : call.compute);
+    auto params = std::make_shared<ReducedProgram>();
+    params->axes = call.as<ReduceParams>().axes;
+    params->program = builder_.finish();
+    return ends ? reduce_group(i, static_cast<size_t>(group - groups_.begin()), std::move(params))
+                : reduce_again(i, *group, std::move(params));
+  }
+
+  bool reduce_group(size_t i, size_t g, std::shared_ptr<ReducedProgram> params) {
+    Group group = std::move(groups_[g]);
+    groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(g));
+    Record fused = merged(group, i);
+    fused.op = &kReduce;
+    fused.params = std::move(params);
+    fused.outputs.push_back(calls_[i].outputs[0]);
+    for (const Result& result : results_)
+      result.operand->storage()->pending_writes.fetch_sub(result.writes, std::memory_order_acq_rel);
+    group.members.push_back(i);
+    put(group, i, std::move(fused));
+    return true;
+  }
+
+  // The group stays as it is. It writes nothing that existed before, so its inputs are the same before and after it.
+  bool reduce_again(size_t i, const Group& group, std::shared_ptr<ReducedProgram> params) {
+    why_[i] = "what it reduces is needed elsewhere too";
+    Record& call = calls_[i];
+    if (call.inputs[0].size() <= kFewElements) return false;
+    for (size_t member : group.members)
+      if (calls_[member].in_place) return false;
+    std::vector<bool> reads;
+    params->program = with_results(*params->program, {true}, reads);
+    int cost = 0;
+    for (const Instr& instr : params->program->code) cost += row_cost(instr.row, instr.type);
+    if (cost > kCheap) return false;
+    Record again;
+    again.op = &kReduce;
+    again.compute = call.compute;
+    again.source = call.source;
+    again.sequence = call.sequence;
+    again.recorded_in = call.recorded_in;
+    again.recorded_ns = call.recorded_ns;
+    again.outputs.push_back(call.outputs[0]);
+    again.params = std::move(params);
+    for (size_t k = 0; k < inputs_.size(); k++)
+      if (reads[k]) again.inputs.push_back(*inputs_[k].operand);
+    call.inputs[0].storage()->use->operands--;
+    call.inputs.clear();
+    runtime_.counters.fused.fetch_add(1, std::memory_order_relaxed);
+    replaced_.push_back(std::exchange(call, std::move(again)));
+    return true;
   }
 
   Runtime& runtime_;
   std::span<Record> calls_;
+  std::span<const char*> why_;
   std::vector<Record>& replaced_;
   std::vector<Group> groups_;
   ProgramBuilder builder_;
@@ -339,46 +422,10 @@ class Fuser {
   std::vector<ProgramBuilder::Reg> args_;
 };
 
-// The program that computes only the results for which `keep` is true, and which of the old inputs it reads.
-std::shared_ptr<const Program> with_results(const Program& program, const std::vector<bool>& keep,
-                                            std::vector<bool>& reads) {
-  std::vector<bool> live(program.registers());
-  for (size_t i = 0; i < keep.size(); i++)
-    if (keep[i]) live[program.results[i]] = true;
-  for (size_t i = program.code.size(); i-- > 0;)
-    if (live[program.first_value() + i])
-      for (int a = 0; a < program.code[i].arity; a++) live[program.code[i].args[a]] = true;
-  auto kept = std::make_shared<Program>(program);
-  kept->inputs.clear();
-  kept->code.clear();
-  kept->results.clear();
-  kept->origins.clear();
-  kept->members.clear();
-  std::vector<uint16_t> number(program.registers());
-  uint16_t next = 0;
-  for (size_t reg = 0; reg < program.registers(); reg++) {
-    bool constant = reg >= program.inputs.size() && reg < program.first_value();
-    if (!live[reg] && !constant) continue;
-    number[reg] = next++;
-    if (reg < program.inputs.size()) kept->inputs.push_back(program.inputs[reg]);
-    if (reg < program.first_value()) continue;
-    Instr instr = program.code[reg - program.first_value()];
-    for (int a = 0; a < instr.arity; a++) instr.args[a] = number[instr.args[a]];
-    kept->code.push_back(instr);
-  }
-  for (size_t i = 0; i < keep.size(); i++) {
-    if (!keep[i]) continue;
-    kept->results.push_back(number[program.results[i]]);
-    kept->origins.push_back(program.origins[i]);
-  }
-  reads.assign(live.begin(), live.begin() + static_cast<std::ptrdiff_t>(program.inputs.size()));
-  return kept;
-}
-
 }  // namespace
 
-void fuse(Runtime& runtime, std::span<Record> calls, std::vector<Record>& replaced) {
-  if (calls.size() > 1) Fuser(runtime, calls, replaced).run();
+void fuse(Runtime& runtime, std::span<Record> calls, std::span<const char*> why, std::vector<Record>& replaced) {
+  if (calls.size() > 1) Fuser(runtime, calls, why, replaced).run();
 }
 
 // As if the members had run one by one: each of them fails with the first of its inputs that failed, or because what it

@@ -69,9 +69,10 @@ void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready)
   noted_calls_ = calls.size();
   count_operands(calls);
   noted_skipped_ = settings_.skip ? drop_dead(calls) : 0;
-  if (settings_.fuse) fuse(runtime_, calls, replaced_);
-  for (Record& call : calls)
-    if (call.op) place(std::move(call));
+  why_alone_.assign(calls.size(), settings_.fuse ? nullptr : "merging is switched off");
+  if (settings_.fuse) fuse(runtime_, calls, why_alone_, replaced_);
+  for (size_t i = 0; i < calls.size(); i++)
+    if (calls[i].op) place(std::move(calls[i]), why_alone_[i]);
   open_group_ = nullptr;
   for (Ref<Task>& task : new_tasks_) {
     live_.push_back(task);
@@ -140,7 +141,7 @@ StorageUse& Planner::use_of(Storage& storage) {
   return use;
 }
 
-void Planner::place(Record&& call) {
+void Planner::place(Record&& call, const char* why_alone) {
   SmallVec<Task*, 6> before;
   for (const Operand& input : call.inputs) {
     if (input.is_scalar()) continue;
@@ -175,7 +176,7 @@ void Planner::place(Record&& call) {
     use.readers.emplace_back(task);
   }
   if (runtime_.tracer.on()) trace_inputs(call, *task);
-  note(call, *task, before);
+  note(call, *task, before, why_alone);
   for (const Operand& output : call.outputs) {
     StorageUse& use = use_of(*output.storage());
     use.last_writer = Ref<Task>(task);
@@ -256,16 +257,33 @@ void Planner::set(const Planning& settings) {
   batch_.store(std::max(settings.batch, 1), std::memory_order_relaxed);
 }
 
-void Planner::note(const Record& call, const Task& task, const SmallVec<Task*, 6>& before) {
+void Planner::note(const Record& call, const Task& task, const SmallVec<Task*, 6>& before, const char* why_alone) {
   Note& note = notes_.emplace_back();
   note.op = call.op;
+  note.why_alone = why_alone;
   if (call.op == &kMap || call.op == &kReduce) note.params = call.params;
   note.calls = call.calls;
   if (!call.outputs.empty()) note.shape = call.outputs[0].shape;
   note.task = task.sequence;
-  for (const Task* earlier : before)
-    if (earlier != &task && earlier->sequence >= notes_.front().task) note.after.push_back(earlier->sequence);
+  for (const Task* earlier : before) {
+    if (earlier == &task) continue;
+    if (earlier->sequence >= notes_.front().task)
+      note.after.push_back(earlier->sequence);
+    else
+      note.after_earlier = true;
+  }
 }
+
+namespace {
+
+// "multiply add tanh, then sum; 1 stored"
+void describe(std::ostream& text, const Program& program) {
+  for (size_t i = 0; i < program.code.size(); i++) text << (i ? " " : "") << row_op(program.code[i].row).name;
+  if (program.reduction != Row::none) text << ", then " << row_op(program.reduction).name;
+  text << "; " << program.results.size() << " stored";
+}
+
+}  // namespace
 
 std::string Planner::explain() {
   std::lock_guard hold(mutex);
@@ -273,25 +291,29 @@ std::string Planner::explain() {
   text << "last batch: " << noted_calls_ << " calls, " << noted_skipped_ << " skipped because nobody can read them\n";
   uint64_t task = 0;
   for (const Note& note : notes_) {
-    text << (note.task == task ? "        then " : "task ");
-    if (note.task != task) text << note.task << ": ";
+    bool new_task = note.task != task;
     task = note.task;
+    if (new_task)
+      text << "task " << task << ": ";
+    else
+      text << "        then ";
     const auto* program = static_cast<const Program*>(note.op == &kMap ? note.params.get() : nullptr);
     if (note.op == &kReduce) program = static_cast<const ReducedProgram&>(*note.params).program.get();
     if (program) {
-      text << note.calls << " calls fused into one pass (";
-      for (const Instr& instr : program->code) text << row_op(instr.row).name << ' ';
-      if (program->reduction != Row::none) text << "-> " << row_op(program->reduction).name << ' ';
-      text << "storing " << program->results.size() << ")";
+      text << note.calls << (note.calls == 1 ? " call" : " calls") << " fused into one pass (";
+      describe(text, *program);
+      text << ")";
     } else {
       text << note.op->name;
-      if (note.op->row == Row::none) text << " (not elementwise: not fused)";
+      if (note.why_alone) text << " (not fused: " << note.why_alone << ")";
     }
     text << " -> " << note.shape;
-    if (note.after.empty())
-      text << ", can start at once";
-    else
-      for (size_t i = 0; i < note.after.size(); i++) text << (i ? ", " : ", after task ") << note.after[i];
+    if (new_task) {
+      const char* joint = ", after task ";
+      for (uint64_t earlier : note.after) text << std::exchange(joint, ", ") << earlier;
+      if (note.after_earlier) text << (note.after.empty() ? ", after" : " and") << " tasks of earlier batches";
+      if (note.after.empty() && !note.after_earlier) text << ", can start at once";
+    }
     text << '\n';
   }
   return text.str();

@@ -45,10 +45,10 @@ class Planner {
   size_t drop_dead(std::span<Record> calls);
   void count_operands(std::span<const Record> calls);
   bool is_dead(const Record& call);
-  void place(Record&& call);
+  void place(Record&& call, const char* why_alone);
   Task* task_for(const Record& call, const SmallVec<Task*, 6>& before);
   StorageUse& use_of(Storage& storage);
-  void note(const Record& call, const Task& task, const SmallVec<Task*, 6>& before);
+  void note(const Record& call, const Task& task, const SmallVec<Task*, 6>& before, const char* why_alone);
   void trace_inputs(const Record& call, Task& task);
   void forget_finished();
 
@@ -58,6 +58,7 @@ class Planner {
   uint64_t batch_number_ = 0;
   std::vector<Record> calls_;          // room for those to be planned next
   std::vector<Record> replaced_;       // by merged calls
+  std::vector<const char*> why_alone_; // for each call of the batch, why it was not merged
   std::atomic<int> dropping_{0};       // threads that release planned calls
   std::vector<Ref<Task>> new_tasks_;   // of the batch being planned
   Task* open_group_ = nullptr;         // takes further tiny calls
@@ -65,11 +66,13 @@ class Planner {
 
   struct Note {  // on a call of the last batch, for explain()
     const Op* op;
+    const char* why_alone;  // why it was not merged with others; may be null
     std::shared_ptr<const OpParams> params;
     uint32_t calls;
     Shape shape;
     uint64_t task;
     std::vector<uint64_t> after;  // tasks of the same batch that come before
+    bool after_earlier = false;   // and some of earlier batches
   };
   std::vector<Note> notes_;
   size_t noted_calls_ = 0, noted_skipped_ = 0;

@@ -142,10 +142,11 @@ TEST(explain_tells_what_became_of_the_last_batch) {
   go = true;
   engine::wait_all();
   const std::string text = engine::explain();
-  for (const char* part : {"last batch: 10 calls, 1 skipped", "arange (not elementwise: not fused) -> (5000,)",
-                           "2 calls fused into one pass (multiply exp storing 1) -> (5000,)",
-                           "3 calls fused into one pass (add sin -> sum storing 1) -> (1,)", ", can start at once",
-                           ", after task ", "then toy (not elementwise: not fused)"})
+  for (const char* part :
+       {"last batch: 10 calls, 1 skipped", "arange (not fused: not elementwise) -> (5000,)",
+        "2 calls fused into one pass (multiply exp; 1 stored) -> (5000,)",
+        "3 calls fused into one pass (add sin, then sum; 1 stored) -> (1,)", ", can start at once", ", after task ",
+        ", after tasks of earlier batches", "then toy (not fused: not elementwise)"})
     if (!has(text, part)) check::failed(__FILE__, __LINE__, std::string(part) + " is not in\n" + text);
   engine::Stats after = engine::stats();
   CHECK_EQ(after.fused - before.fused, 5);

@@ -1,6 +1,8 @@
 // Transposing copies in small squares, so that every cache line is read once.
 #include <algorithm>
 
+#include <cstring>
+
 #include "loops.h"
 
 namespace slipstream::SLIP_ISA {
@@ -92,6 +94,13 @@ void pick(T* to, const T* from, int64_t n) {
 
 template <class T>
 void gather(void* out, const char* from, int64_t step, int64_t n) {
+  if (step == 0) {  // the same for all
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    auto* to = static_cast<T*>(out);
+    for (int64_t i = 0; i < n; i++) to[i] = value;
+    return;
+  }
   auto* to = static_cast<T*>(out);
   auto* x = reinterpret_cast<const T*>(from);
   constexpr auto item = static_cast<int64_t>(sizeof(T));

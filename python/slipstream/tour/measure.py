@@ -87,7 +87,7 @@ class Sample:
     """Memory at one moment."""
 
     seconds: float
-    in_use: int  # bytes that arrays use
+    in_use: int  # bytes that arrays use, beyond those at the start
     resident: int  # bytes of the process in RAM, beyond what it had at the start
     in_flight: int  # calls recorded and not finished
 
@@ -119,6 +119,7 @@ class Sampler:
 
     def __enter__(self) -> Sampler:
         self._start, self._resident = time.perf_counter(), resident_bytes()
+        self.before = engine.memory()["in_use"]
         self._end = threading.Event()
         self._note()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -137,7 +138,8 @@ class Sampler:
     def _note(self) -> None:
         now = time.perf_counter() - self._start
         resident = max(0, resident_bytes() - self._resident)
-        self.samples.append(Sample(now, engine.memory()["in_use"], resident, engine.stats()["in_flight_ops"]))
+        in_use = max(0, engine.memory()["in_use"] - self.before)
+        self.samples.append(Sample(now, in_use, resident, engine.stats()["in_flight_ops"]))
 
 
 # ---- the machine

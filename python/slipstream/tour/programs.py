@@ -161,6 +161,13 @@ def small() -> Any:
     return z  # noqa: RET504 - the page shows the book's line
 
 
+def large() -> Any:
+    x = np.ones((1000, 1000))
+    y = np.ones((1000, 1000))
+    z = x * y + 2
+    return z  # noqa: RET504 - the same on a million elements
+
+
 # ---- Python stays free
 
 

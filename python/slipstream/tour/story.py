@@ -412,14 +412,17 @@ def tell_graph(found: Graph) -> Section:
     return Section(
         key="graph",
         title="What needs what",
-        headline=f"`z = x * y + 2` is {plural(len(found.written), 'call')}, run as {plural(len(found.run), 'task')}; "
-        f"`z` is `{found.value}`",
+        headline=f"`z = x * y + 2` is {plural(len(found.written), 'call')}, on a million elements run as "
+        f"{plural(len(found.run), 'task')}; `z` is `{found.value}`",
         why="The back end may do things in any order and side by side, as long as each result comes after what it is "
         "made of. So it keeps track of what needs what; this is the graph it had for `z = x * y + 2`.",
         code=[programs.small],
         pictures=[
             Picture(charts.graph("Calls and what they need", _vertices(found.written)), "As written: one box a call."),
-            Picture(charts.graph("Tasks and what they need", _vertices(found.run)), "As run, after planning."),
+            Picture(
+                charts.graph("Tasks and what they need", _vertices(found.run)),
+                "As run on 1000 × 1000 elements, after planning.",
+            ),
         ],
         figures=[
             ("calls recorded", str(len(found.written))),
@@ -432,7 +435,7 @@ def tell_graph(found: Graph) -> Section:
             expected(
                 len(found.run) < len(found.written),
                 "The planner saw that nobody can read the product itself, and made product and sum one pass over "
-                "memory.",
+                "memory. (On two elements that would cost more than it saves, and it does not.)",
                 "the planner did not fuse the product and the sum.",
             ),
         ],
