@@ -22,6 +22,7 @@ namespace slipstream {
   void fill_searches(cpu::Loops&);   \
   void fill_scans(cpu::Loops&);      \
   void fill_pairs(cpu::Loops&);      \
+  void fill_products(cpu::Loops&);   \
   inline void fill(cpu::Loops& to) { \
     fill_f32(to);                    \
     fill_f64(to);                    \
@@ -35,6 +36,7 @@ namespace slipstream {
     fill_searches(to);               \
     fill_scans(to);                  \
     fill_pairs(to);                  \
+    fill_products(to);               \
   }                                  \
   }
 #if defined(SLIP_HAVE_v2)

@@ -33,6 +33,15 @@ inline constexpr int64_t kSearchWidth = 256;  // columns at most, to `columns`
 // out[i] = carry + x[0] + ... + x[i]; the last of them is the new carry.
 using ScanLoop = void (*)(void* out, const void* x, int64_t n, void* carry);
 
+// c = a b. Rows of b and c are dense; distances in elements.
+template <class T>
+struct SmallProduct {
+  const T *a, *b;
+  T* c;
+  int64_t rows, columns, depth;
+  int64_t a_down, a_right, b_down, c_down;
+};
+
 // Rows of float32 and float64 so cheap that two of them run in one loop.
 inline constexpr std::array kPaired = {Row::add,     Row::subtract, Row::multiply, Row::divide, Row::maximum,
                                        Row::minimum, Row::negative, Row::abs,      Row::square, Row::sqrt};
@@ -48,6 +57,8 @@ struct Loops {
                        int64_t column_step) = {};
   // to[i] = from[i * step] (step in bytes), by log2 of the size.
   void (*gather[5])(void* to, const char* from, int64_t step, int64_t n) = {};
+  void (*small_f32)(const SmallProduct<float>&) = nullptr;
+  void (*small_f64)(const SmallProduct<double>&) = nullptr;
   SearchLoops search[2][kDTypeCount] = {};  // [1]: for the largest
   ScanLoop scan[2][kDTypeCount] = {};  // [1]: products
 };

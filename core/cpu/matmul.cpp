@@ -6,6 +6,7 @@
 #include "backend.h"
 #include "blas.h"
 #include "convert.h"
+#include "dispatch.h"
 
 namespace slipstream::cpu {
 
@@ -90,9 +91,24 @@ void vector_product(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& c) 
   gemv(a.layout.transposed, a.rows, a.columns, a.data, a.layout.ld, b.data, x_step, c.data, y_step);
 }
 
+// So small that a call of BLAS costs more than the work; false where it is not, or rows do not lie dense.
+template <class T>
+bool small_product(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& c) {
+  constexpr int64_t kSmall = 40;
+  if (c.rows > kSmall || c.columns > kSmall || a.columns > kSmall || b.right != 1 || c.right != 1) return false;
+  SmallProduct<T> p{a.data, b.data, c.data, c.rows, c.columns, a.columns, a.down, a.right, b.down, c.down};
+  if constexpr (std::is_same_v<T, float>)
+    loops().small_f32(p);
+  else
+    loops().small_f64(p);
+  return true;
+}
+
 template <class T>
 void product(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& c) {
   if (a.columns == 0) return zero(c);
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+    if (small_product(a, b, c)) return;
   if constexpr (kBlas<T>) {
     if (blas_loaded()) {
       if (c.columns == 1) return vector_product(a, b, c);

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "../program.h"
+#include "execute.h"
 #include "fuse.h"
 #include "runtime.h"
 
@@ -13,13 +14,23 @@ namespace {
 
 constexpr int64_t kTinyElements = 4096;  // a call on so few is not worth a task of its own
 
-bool is_tiny(const Record& call) {
-  if (call.op->flags & (kHost | kLong)) return false;
+constexpr size_t kFewCalls = 8;            // and so many not worth planning, if none is on more than these:
+constexpr int64_t kFewElements = 16'384;   // of rows
+constexpr int64_t kMoreElements = 262'144; // of other operations, which have weights or tables to read
+
+int64_t elements_of(const Record& call) {
   int64_t elements = 0;
   for (const Operand& input : call.inputs)
     if (!input.is_scalar()) elements += input.size();
   for (const Operand& output : call.outputs) elements += output.size();
-  return elements <= kTinyElements;
+  return elements;
+}
+
+bool is_tiny(const Record& call) { return !(call.op->flags & (kHost | kLong)) && elements_of(call) <= kTinyElements; }
+
+bool is_small(const Record& call) {
+  int64_t most = call.op->row == Row::none ? kMoreElements : kFewElements;
+  return !(call.op->flags & (kHost | kLong | kObservable)) && elements_of(call) <= most;
 }
 
 void add_once(SmallVec<Task*, 6>& tasks, const Ref<Task>& task) {
@@ -43,14 +54,22 @@ bool Planner::try_plan(std::vector<Ref<Task>>& ready) {
   return true;
 }
 
+bool Planner::try_run(std::vector<Ref<Task>>& ready) {
+  std::unique_lock hold(mutex, std::try_to_lock);
+  if (!hold) return false;
+  forget_finished();
+  plan_all(ready, hold, live_.empty() && !runtime_.tracer.on());
+  return true;
+}
+
 // Dead and merged calls stay where they are, without an op. They may own objects of the front end, whose release may
 // need its locks: they go after ours is released.
-void Planner::plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold) {
+void Planner::plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold, bool may_run) {
   if (runtime_.stream.size() == 0) return;
   std::vector<Record> calls = std::move(calls_), replaced;
   runtime_.stream.take(calls);
-  size_t step = batch_size();
-  for (size_t begin = 0; begin < calls.size(); begin += step)
+  size_t step = batch_size(), begin = may_run ? run_small(calls) : 0;
+  for (; begin < calls.size(); begin += step)
     plan_batch(std::span(calls).subspan(begin, std::min(step, calls.size() - begin)), ready);
   forget_finished();
   replaced.swap(replaced_);
@@ -63,10 +82,62 @@ void Planner::plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mute
   if (calls.capacity() > calls_.capacity()) calls_ = std::move(calls);
 }
 
+namespace {
+
+// Can nobody read what the call gives? `later` are the calls after it that will run, `all` those of the batch.
+bool is_unread(const Record& call, std::span<const Record> later, std::span<const Record> all) {
+  if ((call.op->flags & (kObservable | kMayFail)) || call.outputs.empty()) return false;
+  for (const Operand& output : call.outputs) {
+    const Storage* storage = output.storage();
+    if (storage->has_handles()) return false;
+    auto is_it = [&](const Operand& operand) { return operand.storage() == storage; };
+    for (const Record& other : later)
+      if (other.op && (std::any_of(other.inputs.begin(), other.inputs.end(), is_it) ||
+                       (other.in_place && std::any_of(other.outputs.begin(), other.outputs.end(), is_it))))
+        return false;
+    std::ptrdiff_t operands = 0;
+    for (const Record& other : all)
+      operands += std::count_if(other.inputs.begin(), other.inputs.end(), is_it) +
+                  std::count_if(other.outputs.begin(), other.outputs.end(), is_it);
+    if (storage->uses() != operands) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+// Runs a few small calls under the lock, so that nobody plans what comes after them meanwhile. Gives the number of
+// calls done: it stops where one can be cut into chunks.
+size_t Planner::run_small(std::span<Record> calls) {
+  if (calls.size() > kFewCalls || !std::all_of(calls.begin(), calls.end(), is_small)) return 0;
+  notes_.clear();
+  noted_calls_ = noted_run_ = calls.size();
+  noted_skipped_ = 0;
+  for (size_t i = calls.size(); settings_.skip && i-- > 0;) {
+    if (!is_unread(calls[i], calls.subspan(i + 1), calls)) continue;
+    for (Operand& output : calls[i].outputs) output.storage()->pending_writes.fetch_sub(1, std::memory_order_acq_rel);
+    runtime_.counters.skipped.fetch_add(1, std::memory_order_relaxed);
+    runtime_.retire(calls[i]);
+    calls[i].op = nullptr;
+    noted_skipped_++;
+  }
+  for (size_t i = 0; i < calls.size(); i++) {
+    if (!calls[i].op) continue;
+    Prepared prepared = prepare(runtime_, calls[i]);
+    if (prepared.kernel && calls[i].op->row == Row::none && prepared.kernel->chunks(0) > 1) return i;
+    if (prepared.kernel) prepared.failure = run_kernel(runtime_, calls[i], *prepared.kernel);
+    prepared.kernel.reset();
+    conclude(runtime_, calls[i], prepared.failure);
+    calls[i].op = nullptr;
+  }
+  return calls.size();
+}
+
 void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready) {
   batch_number_++;
   notes_.clear();
   noted_calls_ = calls.size();
+  noted_run_ = 0;
   count_operands(calls);
   noted_skipped_ = settings_.skip ? drop_dead(calls) : 0;
   why_alone_.assign(calls.size(), settings_.fuse ? nullptr : "merging is switched off");
@@ -90,6 +161,7 @@ size_t Planner::drop_dead(std::span<Record> calls) {
   size_t dropped = 0;
   for (size_t i = calls.size(); i-- > 0;) {
     Record& call = calls[i];
+    if (!call.op) continue;
     if (is_dead(call)) {
       for (Operand& output : call.outputs) output.storage()->pending_writes.fetch_sub(1, std::memory_order_acq_rel);
       runtime_.counters.skipped.fetch_add(1, std::memory_order_relaxed);
@@ -289,6 +361,7 @@ std::string Planner::explain() {
   std::lock_guard hold(mutex);
   std::ostringstream text;
   text << "last batch: " << noted_calls_ << " calls, " << noted_skipped_ << " skipped because nobody can read them\n";
+  if (noted_run_) text << "so few and small that the thread that waited ran them one by one, without a plan\n";
   uint64_t task = 0;
   for (const Note& note : notes_) {
     bool new_task = note.task != task;

@@ -22,6 +22,9 @@ class Planner {
   void plan(std::vector<Ref<Task>>& ready);
   // The same, unless another thread is at it.
   bool try_plan(std::vector<Ref<Task>>& ready);
+  // The same for a thread that waits. Where little is recorded and nothing else is unfinished, planning would cost more
+  // than running: then the calls run here, in order; from the first one that is worth it on, the rest is planned.
+  bool try_run(std::vector<Ref<Task>>& ready);
 
   // The task that does the last planned write of a storage; null if it is done.
   Ref<Task> last_writer(Storage& storage);
@@ -40,7 +43,8 @@ class Planner {
   std::mutex mutex;  // held while planning; around fork too
 
  private:
-  void plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold);
+  void plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold, bool may_run = false);
+  size_t run_small(std::span<Record> calls);
   void plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready);
   size_t drop_dead(std::span<Record> calls);
   void count_operands(std::span<const Record> calls);
@@ -75,7 +79,7 @@ class Planner {
     bool after_earlier = false;   // and some of earlier batches
   };
   std::vector<Note> notes_;
-  size_t noted_calls_ = 0, noted_skipped_ = 0;
+  size_t noted_calls_ = 0, noted_skipped_ = 0, noted_run_ = 0;
 };
 
 }  // namespace slipstream::engine

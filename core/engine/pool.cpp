@@ -501,13 +501,9 @@ void Pool::plan() {
 
 bool Pool::run_at_once(Storage& wanted, std::vector<Ref<Task>>& ready) {
   size_t calls = runtime_.stream.size();
-  if (calls == 0 || calls > kFewCalls || !runtime_.planner.try_plan(ready)) return false;
+  if (calls == 0 || calls > kFewCalls || !runtime_.planner.try_run(ready)) return false;
   planned_by_wait();
-  if (ready.size() != 1 || !ready[0]->tiny || !(runtime_.planner.last_writer(wanted) == ready[0]) || !ready[0]->claim())
-    return false;
-  Wait wait;
-  run(std::move(ready[0]), &wait);
-  return true;
+  return ready.empty() && wanted.pending_writes.load(std::memory_order_acquire) == 0;
 }
 
 bool Pool::may_run(const Task& task, const Wait* wait) const {

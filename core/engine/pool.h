@@ -37,9 +37,9 @@ class Pool {
                        std::vector<Ref<Task>> held = {});
   // Plans what is recorded and submits it.
   void plan();
-  // For a wait for a storage. The first is for the usual end of a chain of tiny calls: if what is recorded comes down
-  // to one tiny task, and that writes the storage, it runs here and now; else what could run is left in `ready`. The
-  // second goes on from there, until the last planned write is done.
+  // For a wait for a storage. The first runs what is recorded here and now, if that is little, and tells whether that
+  // was all; what could run of the rest is left in `ready`. The second goes on from there, until the last planned write
+  // is done.
   bool run_at_once(Storage& wanted, std::vector<Ref<Task>>& ready);
   void help_with(Storage& wanted, std::vector<Ref<Task>>&& ready);
 

@@ -145,3 +145,17 @@ def test_large_integers_round_once(dtype: str, target: str, rng: numpy.random.Ge
     if dtype == "int64":
         x = numpy.concatenate([x, -x, numpy.array([-(2**63), 2**63 - 1, -(2**53), 2**53 + 1])])
     same(np.array(x, dtype=dtype).astype(target), x.astype(target))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_products_of_small_matrices(dtype: str) -> None:
+    rng = numpy.random.default_rng(4)
+    for _ in range(200):
+        m, n, k, batch = rng.integers(1, 45, 4)
+        a, b = (rng.standard_normal(shape).astype(dtype) for shape in ((batch, m, k), (batch, k, n)))
+        expected = a.astype("float64") @ b
+        tolerance = 1e-4 if dtype == "float32" else 1e-11
+        for left in (np.array(a), np.swapaxes(np.swapaxes(np.array(a), 1, 2).copy(), 1, 2), np.array(a)[::-1][::-1]):
+            made = (left @ np.array(b)).asnumpy()
+            assert made.dtype == dtype
+            numpy.testing.assert_allclose(made, expected, rtol=tolerance, atol=tolerance)
