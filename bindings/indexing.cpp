@@ -98,9 +98,21 @@ std::optional<Array> select(const Array& a, PyObject* key) {
   return selection.result();
 }
 
+// One element is a value, not a view: x[0], x[1] = x[1], x[0] swaps them.
+Array element(const Array& view) { return copy(view); }
+
+bool is_element(const Array& a, const Array& selected, PyObject* key) {
+  if (selected.ndim() > 0 || a.ndim() == 0) return false;
+  if (!PyTuple_Check(key)) return true;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++)
+    if (PyTuple_GET_ITEM(key, i) == Py_Ellipsis) return false;
+  return true;
+}
+
 PyObject* subscript(PyObject* self, PyObject* key) {
   return guarded([&]() -> PyObject* {
-    if (auto view = select(as_array(self), key)) return wrap(std::move(*view));
+    if (auto view = select(as_array(self), key))
+      return wrap(is_element(as_array(self), *view, key) ? element(*view) : std::move(*view));
     static PyObject* getitem = package_function("slipstream.np._indexing", "getitem");
     return call_python(getitem, {self, key}).release().ptr();
   });
@@ -135,7 +147,8 @@ PyObject* item_at(PyObject* self, Py_ssize_t index) {  // iteration over the fir
     View v{a.dtype, a.offset + index * a.strides[0], a.shape, a.strides};
     v.shape.erase(0);
     v.strides.erase(0);
-    return wrap(a.view(std::move(v)));
+    Array item = a.view(std::move(v));
+    return wrap(item.ndim() == 0 ? element(item) : std::move(item));
   });
 }
 

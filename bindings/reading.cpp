@@ -224,7 +224,13 @@ PyObject* is_ready_method(PyObject* self, PyObject*) {
 
 nb::object read(const Array& a) {
   void* data = nullptr;
-  nb::object values = empty_numpy(a.shape, a.dtype, &data);
+  nb::object values;
+  try {
+    values = empty_numpy(a.shape, a.dtype, &data);
+  } catch (nb::python_error&) {  // no memory here: if the array failed for the same reason, that is the news
+    engine::wait(a);
+    throw;
+  }
   if ((a.nbytes() <= kDirect || engine::holds(a)) && a.contiguous()) {
     engine::wait(a);
     if (stands(a) || a.size() == 0) {

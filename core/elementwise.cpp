@@ -379,7 +379,17 @@ void record_copy(const Array& target, const Array& value, bool in_place) {
   engine::record(std::move(record));
 }
 
-void assign_scalar(const Array& target, const Scalar& value) {
+// A float on its way into an integer array, as Python's int() takes it.
+Scalar to_integer(const Scalar& value) {
+  if (value.re != value.re) fail(ErrorKind::value, "assign: NaN cannot be converted to an integer");
+  if (!(value.re >= -0x1p63 && value.re < 0x1p64))
+    fail(ErrorKind::overflow, "assign: ", value.re, " is too large for an integer");
+  if (value.re >= 0x1p63) return Scalar::of(static_cast<uint64_t>(value.re));
+  return Scalar::of(static_cast<int64_t>(value.re));
+}
+
+void assign_scalar(const Array& target, Scalar value) {
+  if (value.kind == Kind::real && is_integer(target.dtype)) value = to_integer(value);
   check_fits(value, target.dtype, "assign");
   if (value.kind == Kind::complex && !is_complex(target.dtype) && target.dtype != DType::b1)
     fail(ErrorKind::type, "assign: a complex number cannot be written to an array of type ", target.dtype);

@@ -404,7 +404,7 @@ void shutdown(double seconds) {
   runtime.pool.plan();
   std::vector<Ref<Task>> tasks = runtime.planner.unfinished(UINT64_MAX), observable;
   for (const Ref<Task>& task : tasks)
-    if (task->flags & kObservable) observable.push_back(task);
+    if (task->flags & (kObservable | kMayFail)) observable.push_back(task);  // a failure is to be seen too
   runtime.pool.abandon_all_but(tasks, observable);
   try {
     runtime.pool.help_until_done(std::move(observable), deadline);
