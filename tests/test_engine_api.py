@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,29 @@ def test_workers() -> None:
         assert (x @ x).sum().item() == 1_000_000
     finally:
         engine.set_workers(before)
-    with pytest.raises(ValueError, match="0 workers"):
+    with pytest.raises(ValueError, match="at least 1, not 0"):
         engine.set_workers(0)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: engine.set_workers("a"), TypeError, "set_workers: .* whole number, not 'a'"),  # type: ignore[arg-type]
+        (lambda: engine.set_workers(2.5), TypeError, "set_workers: .* not 2.5"),  # type: ignore[arg-type]
+        (lambda: engine.set_workers(10**30), ValueError, "set_workers: .* at most 1024"),
+        (lambda: engine.limits(ops="a"), TypeError, "limits: ops .* not 'a'"),  # type: ignore[arg-type]
+        (lambda: engine.limits(ops=1.5), TypeError, "limits: ops .* not 1.5"),  # type: ignore[arg-type]
+        (lambda: engine.limits(ops=2**70), ValueError, "limits: ops must be at most"),
+        (lambda: engine.limits(bytes="much"), ValueError, "limits: bytes .* 512M .* 'much'"),
+        (lambda: engine.bulk(-1), ValueError, "bulk: size must be at least 0, not -1"),
+        (lambda: engine.set_bulk_size(-1), ValueError, "set_bulk_size: size must be at least 0"),
+        (lambda: engine.set_kind(None), ValueError, "set_kind: .* not None"),  # type: ignore[arg-type]
+        (lambda: engine.sync_guard(1), ValueError, "sync_guard: .* not 1"),  # type: ignore[arg-type]
+    ],
+)
+def test_wrong_arguments(call: Callable[[], Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
 
 
 def test_kind() -> None:
@@ -63,6 +85,8 @@ def test_limits() -> None:
         assert x[0].item() == 100
         assert now["memory"] == before["memory"]
     assert engine.limits() == before
+    with engine.limits(bytes="1G", cache="1.5M") as now:
+        assert (now["bytes"], now["cache"]) == (2**30, 3 * 2**19)
     for bad in ({"ops": 0}, {"bytes": -1}):
         with pytest.raises(ValueError, match="limits"):
             engine.limits(**bad)
@@ -109,8 +133,21 @@ def test_pace_is_an_iterable_of_the_batches() -> None:
     assert list(engine.pace([1, 2, 3])) == [1, 2, 3]
     assert len(engine.pace([1, 2, 3])) == 3
     assert list(engine.pace(x for x in "ab")) == ["a", "b"]
-    with pytest.raises(ValueError, match="ahead"):
-        engine.pace(-1)
+
+
+def test_pace_takes_a_number_or_an_iterable() -> None:
+    assert engine.pace().ahead == 1
+    assert engine.pace(ahead=3).ahead == 3
+    assert engine.pace(numpy.int32(4)).ahead == 4
+    assert list(engine.pace(numpy.arange(2), ahead=numpy.int64(2))) == [0, 1]
+    for wrong in (1.5, "ab", None):
+        with pytest.raises(TypeError, match="pace: expected a whole number or an iterable"):
+            engine.pace(wrong)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="give one of them"):
+        engine.pace(5, ahead=3)  # type: ignore[call-overload]
+    for negative in (lambda: engine.pace(-1), lambda: engine.pace([1], ahead=-1)):
+        with pytest.raises(ValueError, match="ahead must be at least 0, not -1"):
+            negative()
 
 
 # ---- figures
@@ -285,6 +322,17 @@ def test_trace(tmp_path: Path) -> None:
     assert any(event["name"] == "recorded" for event in starts)
     names = {event["args"]["name"] for event in data["traceEvents"] if event["ph"] == "M"}
     assert {"front end (Python)", "back end", "Python thread 0"} <= names
+
+
+def test_trace_checks_its_path_when_it_begins(tmp_path: Path) -> None:
+    entered = False
+    with pytest.raises(FileNotFoundError), profiler.trace(tmp_path / "none" / "trace.json"):
+        entered = True
+    with pytest.raises(TypeError, match=r"trace: path .* not 3"):
+        profiler.trace(3)  # type: ignore[arg-type]
+    assert not entered
+    with profiler.trace():  # nothing is left running
+        pass
 
 
 def test_trace_has_arrows_for_dependencies() -> None:

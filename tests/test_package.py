@@ -132,6 +132,13 @@ def test_environment_page_is_up_to_date() -> None:
     assert (ROOT / "docs/environment.md").read_text() == config.markdown()
 
 
+def test_memory_is_limited_by_default() -> None:
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    found = run("from slipstream import engine; print(engine.limits()['memory'])", SLIPSTREAM_MEMORY="")
+    assert 0 < int(found.stdout) < 0.91 * machine
+    assert "| 90 % of the machine's memory |" in config.markdown()
+
+
 def test_environment_is_read() -> None:
     done = run(
         "from slipstream import engine; print(engine.kind(), engine.workers(), engine.limits())",
@@ -144,6 +151,12 @@ def test_environment_is_read() -> None:
     )
     assert done.stdout.split(" ", 2)[:2] == ["sync", "3"], done.stderr
     assert eval(done.stdout.split(" ", 2)[2]) == {"ops": 77, "bytes": 1 << 20, "memory": 3 << 30, "cache": 2 << 20}
+
+
+@pytest.mark.parametrize("name", ["SLIPSTREAM_WORKERS", "SLIPSTREAM_MAX_OPS"])
+def test_counts_that_are_too_large(name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name}='1{'0' * 30}': expected a whole number"):
+        config.apply({name: str(10**30)})
 
 
 @pytest.mark.parametrize("variable", config.variables(), ids=lambda v: v.name)

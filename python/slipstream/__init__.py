@@ -13,12 +13,11 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import _core, config
+from . import _core, config, errors
 
 if TYPE_CHECKING:
     from . import device as device
     from . import engine as engine
-    from . import errors as errors
     from . import np as np
     from . import npx as npx
     from . import profiler as profiler

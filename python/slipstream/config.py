@@ -17,6 +17,7 @@ from . import _core
 
 __all__ = ["Variable", "apply", "exit_seconds", "markdown", "parse_bytes", "variables"]
 
+MOST_WORKERS = 1024  # what the core allows
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
@@ -34,10 +35,10 @@ def parse_bytes(text: str) -> int:
     return int(value)
 
 
-def _count(least: int) -> Callable[[str], int]:
+def _count(least: int, most: int = 2**62) -> Callable[[str], int]:
     def parse(text: str) -> int:
         value = int(text)
-        if value < least:
+        if not least <= value <= most:
             raise ValueError(text)
         return value
 
@@ -91,10 +92,10 @@ _TABLE = (
     ),
     Variable(
         "SLIPSTREAM_WORKERS",
-        "a whole number of at least 1",
+        f"a whole number from 1 to {MOST_WORKERS}",
         "the cores this process may use",
         "Threads of the one pool that runs everything. Results do not depend on it.",
-        _count(1),
+        _count(1, MOST_WORKERS),
         lambda n: _core.engine_set_workers(n),
     ),
     Variable(
@@ -108,7 +109,7 @@ _TABLE = (
     Variable(
         "SLIPSTREAM_MAX_BYTES",
         "a size such as 512M or 2G",
-        "a share of the machine's memory",
+        "an eighth of the machine's memory, at least 256M and at most 4G",
         "How many bytes of results may be recorded and not finished. A call beyond that waits.",
         parse_bytes,
         lambda n: _core.engine_set_limits(bytes=n),
@@ -116,7 +117,7 @@ _TABLE = (
     Variable(
         "SLIPSTREAM_MEMORY",
         "a size such as 512M or 2G; 0: no limit",
-        "0",
+        "90 % of the machine's memory",
         "Memory that the arrays of a device may take together. An allocation beyond it is an error of its operation.",
         parse_bytes,
         lambda n: _core.engine_set_limits(memory=n),
@@ -124,7 +125,7 @@ _TABLE = (
     Variable(
         "SLIPSTREAM_CACHE",
         "a size such as 512M or 2G",
-        "a share of the machine's memory",
+        "a quarter of the machine's memory",
         "Freed memory that is kept for the next arrays instead of going back to the system.",
         parse_bytes,
         lambda n: _core.engine_set_limits(cache=n),
@@ -162,7 +163,7 @@ def apply(environment: Mapping[str, str] | None = None) -> None:
 
     >>> apply({"SLIPSTREAM_WORKERS": "many"})
     Traceback (most recent call last):
-    ValueError: SLIPSTREAM_WORKERS='many': expected a whole number of at least 1
+    ValueError: SLIPSTREAM_WORKERS='many': expected a whole number from 1 to 1024
     """
     values = os.environ if environment is None else environment
     for variable in _TABLE:

@@ -12,14 +12,15 @@
 
 from __future__ import annotations
 
+import operator
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
 from types import TracebackType
-from typing import Any, Generic, Literal, TypeVar, overload
+from typing import Any, Generic, Literal, SupportsIndex, TypeVar, overload
 
-from . import _core
+from . import _core, config
 
 __all__ = [
     "bulk",
@@ -42,6 +43,22 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+_MOST = 2**62  # no size or count is larger
+_MOST_BULK = 2**31 - 1
+_NOT_GIVEN: Any = object()
+
+
+def _whole(value: Any, what: str, least: int, most: int = _MOST) -> int:
+    """An argument as a whole number within bounds."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} must be a whole number, not {value!r}") from None
+    if not least <= number <= most:
+        bound = f"at least {least}" if number < least else f"at most {most}"
+        raise ValueError(f"{what} must be {bound}, not {number}")
+    return number
 
 
 class _Restore(AbstractContextManager["_Restore"]):
@@ -71,6 +88,8 @@ def set_kind(kind: Literal["async", "sync"]) -> None:
 
     >>> set_kind(kind())
     """
+    if kind not in ("async", "sync"):
+        raise ValueError(f"set_kind: kind must be 'async' or 'sync', not {kind!r}")
     _core.wait_all()
     _core.engine_set_kind(kind)
 
@@ -91,8 +110,7 @@ def set_workers(n: int) -> int:
     >>> set_workers(before)
     2
     """
-    if n < 1:
-        raise ValueError(f"set_workers: {n} workers; there must be at least 1")
+    n = _whole(n, "set_workers: the number of workers", 1, config.MOST_WORKERS)
     before = _core.engine_workers()
     _core.engine_set_workers(n)
     return before
@@ -115,25 +133,39 @@ class Limits(dict[str, int]):
         _core.engine_set_limits(**self._before)
 
 
+def _size(value: int | str, what: str) -> int:
+    """A number of bytes, also as the environment variables have it."""
+    if not isinstance(value, str):
+        return _whole(value, what, 0)
+    try:
+        return config.parse_bytes(value)
+    except ValueError:
+        raise ValueError(f"{what} must be a size such as 512M or 2G, not {value!r}") from None
+
+
 def limits(
-    *, ops: int | None = None, bytes: int | None = None, memory: int | None = None, cache: int | None = None
+    *,
+    ops: int | None = None,
+    bytes: int | str | None = None,
+    memory: int | str | None = None,
+    cache: int | str | None = None,
 ) -> Limits:
     """Sets the limits that are given, and returns all that are in force.
 
     `ops`, `bytes`: calls, and bytes of their results, recorded and not finished; a call beyond them waits.
     `memory`: bytes that the arrays of a device may take; an allocation beyond it fails (0: no limit).
-    `cache`: freed bytes kept for reuse.
+    `cache`: freed bytes kept for reuse. Bytes may also be given as `"512M"` or `"2G"`.
 
     >>> with limits(ops=100) as now:
     ...     print(now["ops"])
     100
     """
     before = _core.engine_limits()
-    given = {"ops": ops, "bytes": bytes, "memory": memory, "cache": cache}
-    for name, value in given.items():
-        if value is not None and value < (1 if name == "ops" else 0):
-            raise ValueError(f"limits: {name}={value} is too small")
-    _core.engine_set_limits(**{name: value for name, value in given.items() if value is not None})
+    sizes = {"bytes": bytes, "memory": memory, "cache": cache}
+    given = {name: _size(value, f"limits: {name}") for name, value in sizes.items() if value is not None}
+    if ops is not None:
+        given["ops"] = _whole(ops, "limits: ops", 1)
+    _core.engine_set_limits(**given)
     return Limits(_core.engine_limits(), before)
 
 
@@ -141,9 +173,7 @@ class Pace:
     """Counts batches: `step()` ends one, and waits until at most `ahead` batches are unfinished."""
 
     def __init__(self, ahead: int = 1) -> None:
-        if ahead < 0:
-            raise ValueError(f"pace: ahead={ahead}; it must be at least 0")
-        self.ahead = ahead
+        self.ahead = _whole(ahead, "pace: ahead", 0)
         self._ends: deque[int] = deque()
 
     def step(self) -> None:
@@ -164,7 +194,7 @@ class _Paced(Generic[T]):
 
     def __init__(self, batches: Iterable[T], ahead: int) -> None:
         self._batches = batches
-        self._ahead = ahead
+        self._ahead = _whole(ahead, "pace: ahead", 0)
 
     def __iter__(self) -> Iterator[T]:
         pace = Pace(self._ahead)
@@ -177,10 +207,12 @@ class _Paced(Generic[T]):
 
 
 @overload
-def pace(batches: int = 1) -> Pace: ...
+def pace(batches: SupportsIndex = 1) -> Pace: ...
 @overload
-def pace(batches: Iterable[T], ahead: int = 1) -> _Paced[T]: ...
-def pace(batches: Any = 1, ahead: int = 1) -> Any:
+def pace(*, ahead: SupportsIndex) -> Pace: ...
+@overload
+def pace(batches: Iterable[T], ahead: SupportsIndex = 1) -> _Paced[T]: ...
+def pace(batches: Any = _NOT_GIVEN, ahead: Any = None) -> Any:
     """Lets Python be at most so many batches ahead: with 1, batch t ends before batch t + 2 begins.
 
     Around a loop, with `step()` at the end of each batch, or around what the loop goes over:
@@ -193,7 +225,15 @@ def pace(batches: Any = 1, ahead: int = 1) -> Any:
     >>> for x in pace([np.ones(2), np.zeros(2)], ahead=1):
     ...     y = x + 1
     """
-    return Pace(batches) if isinstance(batches, int) else _Paced(batches, ahead)
+    if batches is _NOT_GIVEN:
+        return Pace(1 if ahead is None else ahead)
+    if hasattr(batches, "__index__") and getattr(batches, "ndim", 0) == 0:
+        if ahead is not None:
+            raise TypeError(f"pace: a number of batches ({batches}) and ahead={ahead} are given; give one of them")
+        return Pace(batches)
+    if isinstance(batches, (str, bytes)) or not hasattr(batches, "__iter__"):
+        raise TypeError(f"pace: expected a whole number or an iterable of batches, not {batches!r}")
+    return _Paced(batches, 1 if ahead is None else ahead)
 
 
 # ---- the planner
@@ -221,7 +261,7 @@ def bulk(size: int) -> AbstractContextManager[Any]:
     ...     print(planning()["bulk"])
     16
     """
-    return _plan(bulk=max(1, size))
+    return _plan(bulk=max(1, _whole(size, "bulk: size", 0, _MOST_BULK)))
 
 
 def set_bulk_size(size: int) -> int:
@@ -232,7 +272,7 @@ def set_bulk_size(size: int) -> int:
     16
     """
     before: int = _core.engine_planning()["bulk"]
-    _core.engine_set_planning(bulk=max(1, size))
+    _core.engine_set_planning(bulk=max(1, _whole(size, "set_bulk_size: size", 0, _MOST_BULK)))
     return before
 
 
@@ -302,7 +342,7 @@ def empty_cache() -> None:
 
 
 def sync_guard(mode: Literal["raise", "warn"] | None = "raise") -> AbstractContextManager[Any]:
-    """In a `with` block: what waits unseen (`float(x)`, `x.item()`, `print(x)`, ...) raises or warns.
+    """In a `with` block: what waits unseen (`float(x)`, `x.item()`, `print(x)`, ...) in this thread raises or warns.
 
     `x.wait_to_read()` and `npx.waitall()`, which say what they do, are not concerned.
 
@@ -315,6 +355,8 @@ def sync_guard(mode: Literal["raise", "warn"] | None = "raise") -> AbstractConte
     ...         print("a hidden wait")
     a hidden wait
     """
+    if mode not in ("raise", "warn", None):
+        raise ValueError(f"sync_guard: mode must be 'raise', 'warn' or None, not {mode!r}")
     return _Restore(_core.set_sync_guard, _core.set_sync_guard(mode))
 
 

@@ -35,3 +35,8 @@ __all__ = [
     "SyncError",
     "SyncWarning",
 ]
+
+# The core's classes are known, printed and pickled as what they are here.
+for _class in (globals()[_name] for _name in __all__):
+    if _class is not AxisError:
+        _class.__module__ = __name__

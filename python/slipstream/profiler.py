@@ -30,12 +30,17 @@ class Trace:
     """What `trace` gives: the events, once the block has ended."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        self.path = path
+        if path is not None and not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"trace: path must be a path or None, not {path!r}")
+        self.path = None if path is None else os.path.abspath(path)
         self.events: list[Event] = []
 
     def __enter__(self) -> Trace:
         if _core.engine_tracing():
             raise RuntimeError("trace: a trace is being taken already")
+        if self.path is not None:
+            with open(self.path, "a", encoding="utf-8"):  # a path that cannot be written to raises here
+                pass
         _core.engine_start_trace()
         return self
 

@@ -80,6 +80,7 @@ x = np.ones(3)
     ),
     "sys.exit": Exit(QUEUED + "sys.exit(5)", code=5),
     "an exception": Exit(QUEUED + "raise KeyError('mine')", code=1, complains="KeyError: 'mine'"),
+    "a failure at the end": Exit("x = np.take(np.ones(3), [7])", complains="index 7 is out of bounds"),
     "a failure nobody read": Exit("x = npx.host_call(lambda: 1 / 0, [], ())\ntime.sleep(0.1)", complains="Zero"),
     "os._exit": Exit(QUEUED + "os._exit(0)"),
     "Ctrl-C": Exit(

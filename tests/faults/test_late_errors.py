@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 from collections.abc import Callable
 from typing import Any
@@ -135,6 +136,21 @@ def test_index_out_of_range() -> None:
     assert x.tolist() == [0, 1, 2, 3]
     with pytest.raises(IndexError):
         x[7]
+
+
+def test_late_errors_are_pickled_with_what_they_know() -> None:
+    with pytest.raises(errors.LateIndexError) as caught:
+        np.take(np.ones(3), np.array([7], dtype="int64")).wait_to_read()
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert type(copy) is errors.LateIndexError and str(copy) == str(caught.value)
+    assert (copy.operation, copy.file, copy.line) == ("take", __file__, caught.value.line)
+
+
+@pytest.mark.parametrize("name", errors.__all__)
+def test_errors_are_found_under_the_names_they_print(name: str) -> None:
+    kind = getattr(errors, name)
+    assert pickle.loads(pickle.dumps(kind)) is kind
+    assert kind.__module__ in ("slipstream.errors", "numpy.exceptions")
 
 
 def test_host_call_of_a_wrong_shape() -> None:

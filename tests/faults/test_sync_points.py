@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import operator
+import os
+import pickle
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -58,6 +61,19 @@ HIDDEN: dict[str, Callable[[Held], Any]] = {
     "asarray": lambda h: numpy.asarray(h.floats),
     "DLPack": lambda h: numpy.from_dlpack(h.floats),
     "in": lambda h: 1.0 in h.floats,
+    "a mask": lambda h: h.floats[h.floats > 0],
+    "a mask is written with a list": lambda h: operator.setitem(h.floats, h.floats > 0, [1, 2, 3, 4]),
+    "a slice's bound": lambda h: h.floats[h.index :],
+    "nonzero": lambda h: np.nonzero(h.floats),
+    "flatnonzero": lambda h: np.flatnonzero(h.floats),
+    "where": lambda h: np.where(h.floats > 0),
+    "argwhere": lambda h: np.argwhere(h.floats),
+    "extract": lambda h: np.extract(h.floats > 0, h.floats),
+    "repeat": lambda h: np.repeat(np.ones(1), h.index),
+    "pickle": lambda h: pickle.dumps(h.floats),
+    "save": lambda h: npx.save(os.path.join(tempfile.mkdtemp(), "x"), h.floats),
+    "a function of NumPy alone": lambda h: numpy.sort(h.floats),
+    "a writer of NumPy": lambda h: numpy.copyto(h.floats, 1),
 }
 SAYS_SO: dict[str, Callable[[Held], Any]] = {
     "wait_to_read": lambda h: h.floats.wait_to_read(),

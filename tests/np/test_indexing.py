@@ -225,3 +225,60 @@ def test_fill_diagonal() -> None:
         np.fill_diagonal(ours, value)
         same(ours, x)
     npx.waitall()
+
+
+def test_an_element_is_a_value_and_a_slice_a_view() -> None:
+    x = np.array([3.0, 1.0, 2.0])
+    first, rest, all_but_shape = x[0], x[1:], x[..., 0]
+    x[0], x[1] = x[1], x[0]
+    assert x.tolist() == [1, 3, 2]
+    assert (first.item(), rest.tolist(), all_but_shape.item()) == (3, [3, 2], 1)
+    items = list(x)
+    x += 10
+    assert [item.item() for item in items] == [1, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [(float("nan"), ValueError), (float("inf"), OverflowError), (1e20, OverflowError), (-3e9, OverflowError)],
+)
+def test_floats_that_are_no_integers(value: float, error: type[Exception]) -> None:
+    x = np.zeros(2, dtype="int32")
+    with pytest.raises(error, match="assign"):
+        x[0] = value
+    x[:] = 3.7
+    assert x.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [
+        *[("float64", 0.1), ("int64", 16777217), ("uint64", 2**64 - 1), ("complex128", 0.1 + 0.2j)],
+        *[("float64", [0.1, 0.2]), ("int64", [16777217, 1]), ("float64", numpy.array([0.1, 0.2]))],
+    ],
+)
+def test_a_mask_and_a_diagonal_take_values_in_the_type_of_the_array(dtype: str, value: Any) -> None:
+    x, y = np.zeros(2, dtype=dtype), np.zeros((2, 2), dtype=dtype)
+    x[x == 0] = value
+    np.fill_diagonal(y, value)
+    expected = numpy.zeros(2, dtype)
+    expected[:] = value
+    assert x.tolist() == np.diagonal(y).tolist() == expected.tolist()
+
+
+def test_a_mask_takes_numbers_beside_arrays() -> None:
+    x = np.zeros(2, dtype="float64")
+    x[x == 0] = [np.ones(()), 0.1]
+    assert x.tolist() == [1, 0.1]
+
+
+@pytest.mark.parametrize(
+    ("value", "error"), [(200, OverflowError), ([1, 200], OverflowError), (1j, TypeError), (None, TypeError)]
+)
+def test_a_mask_refuses_what_does_not_fit(value: Any, error: type[Exception]) -> None:
+    x = np.zeros(2, dtype="int8")
+    with pytest.raises(error):
+        x[x == 0] = value
+    with pytest.raises(error):
+        np.fill_diagonal(np.zeros((2, 2), dtype="int8"), value)
+    assert x.tolist() == [0, 0]

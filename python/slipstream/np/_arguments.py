@@ -78,9 +78,9 @@ def _holds_arrays(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and any(isinstance(v, ndarray) or _holds_arrays(v) for v in value)
 
 
-def _join(values: Any, device: DeviceLike) -> ndarray:
-    """Lists that hold arrays, without waiting for any of them."""
-    parts = [_join(v, device) if _holds_arrays(v) else as_array(v, device) for v in values]
+def _join(values: Any, dtype: DTypeLike, device: DeviceLike) -> ndarray:
+    """Lists that hold arrays, without waiting for any; numbers beside them are of the dtype, if one is given."""
+    parts = [v if isinstance(v, ndarray) else from_values(v, dtype, device, None) for v in values]
     if any(part.shape != parts[0].shape for part in parts):
         raise ValueError(f"array: the elements have different shapes {[part.shape for part in parts]}")
     return _core.concatenate([_core.expand_dims(part, [0]) for part in parts], 0)
@@ -93,7 +93,7 @@ def from_values(value: Any, dtype: DTypeLike, device: DeviceLike, copy: bool | N
     if (made := _core.from_numbers(value, dtype, device)) is not None:
         return made
     if _holds_arrays(value):
-        joined = _join(value, device)
+        joined = _join(value, dtype, device)
         return joined if dtype is None else _core.astype(joined, as_dtype(dtype))
     leaf = _first_leaf(value)
     if dtype is not None:

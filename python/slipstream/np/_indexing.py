@@ -12,7 +12,7 @@ import numpy
 
 from .. import _core
 from .._core import ndarray
-from ._arguments import as_array, deliver, normal_axis, public
+from ._arguments import as_array, deliver, from_values, normal_axis, public
 from ._manipulation import moveaxis, ravel
 from ._types import ArrayLike
 
@@ -117,10 +117,21 @@ def _masked(x: ndarray, mask: Any, axis: int) -> ndarray:
     return _core.take(flat, chosen, axis, "raise")
 
 
+def _fitting(value: Any, x: ndarray) -> ndarray:
+    """A value that is written to `x`, in the type of `x`; a number that does not fit the type raises."""
+    if isinstance(value, ndarray):
+        return _core.astype(value, x.dtype)
+    if isinstance(value, (list, tuple, range)) or numpy.ndim(value):
+        return from_values(value, x.dtype, x.device, None)
+    made = _core.full((), 0, x.dtype, x.device)
+    made[...] = value
+    return made
+
+
 def _assign_masked(x: ndarray, mask: Any, value: Any) -> None:
     mask = as_array(mask, x.device)
     _check_mask(x, mask, 0)
-    value = _core.astype(as_array(value, x.device), x.dtype)
+    value = _fitting(value, x)
     rest = x.ndim - mask.ndim
     if value.ndim > rest and value.shape[value.ndim - rest - 1] != 1:
         value = _spread(mask, value, rest)
@@ -233,7 +244,7 @@ def fill_diagonal(a: ndarray, val: ArrayLike, wrap: bool = False) -> None:
     if a.ndim != 2 or (wrap and a.shape[0] > a.shape[1]):
         raise ValueError(f"fill_diagonal: the array has shape {a.shape}; it must be a matrix (wrap: not a tall one)")
     view = _core.diagonal(a, 0, 0, 1)
-    value = as_array(val, a.device)
+    value = _fitting(val, a)
     if value.ndim:
         value = _core.take(ravel(value), _core.arange(0, 1, view.size, _INT, a.device), 0, "wrap")
     _core.assign(view, value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,6 +12,9 @@ import numpy
 from .._core import ndarray
 
 _NAMES = {"right_shift": "bitwise_right_shift", "left_shift": "bitwise_left_shift", "invert": "bitwise_invert"}
+
+# Functions of NumPy that write to their first argument, and its name.
+_WRITES = {"copyto": "dst", "put": "a", "putmask": "a", "place": "arr", "put_along_axis": "arr"}
 
 
 def _ours(name: str) -> Any:
@@ -21,8 +25,8 @@ def array_ufunc(self: ndarray, ufunc: Any, method: str, *inputs: Any, **options:
     """`numpy.exp(x)`, `numpy_array + x` and the like."""
     function = _ours(_NAMES.get(ufunc.__name__, ufunc.__name__))
     out = options.get("out", ())
-    if method != "__call__" or function is None or any(isinstance(o, numpy.ndarray) for o in out):
-        return _through_numpy(getattr(ufunc, method), inputs, options)
+    if method != "__call__" or function is None or len(out) > 1 or any(isinstance(o, numpy.ndarray) for o in out):
+        return _through_numpy(getattr(ufunc, method), inputs, options, inputs[0] if method == "at" else out)
     if len(out) == 1:
         options["out"] = out[0]
     return function(*inputs, **options)
@@ -33,17 +37,42 @@ def array_function(self: ndarray, function: Any, types: Iterable[type], args: An
     ours = _ours(function.__name__) if function.__module__ == "numpy" else None
     if ours is not None:
         return ours(*args, **options)
-    return _through_numpy(function, args, options)
+    return _through_numpy(function, args, options, _written(function, args, options))
 
 
-def _through_numpy(function: Any, args: Any, options: Any) -> Any:
-    """A function that only NumPy has: the arrays are waited for, and its result is NumPy's."""
-    return function(*_plain(args), **{name: _plain(value) for name, value in options.items()})
+def _written(function: Any, args: Any, options: Any) -> Any:
+    """The argument that a function of NumPy writes to: `out`, or the first of those that are made for writing."""
+    name = _WRITES.get(function.__name__) if function.__module__ == "numpy" else None
+    if name is not None:
+        return args[0] if args else options[name]
+    if "out" in options:
+        return options["out"]
+    try:
+        return inspect.signature(function).bind(*args, **options).arguments.get("out")
+    except (TypeError, ValueError):  # a signature that is not known: `out` is given by its name
+        return None
 
 
-def _plain(value: Any) -> Any:
+def _through_numpy(function: Any, args: Any, options: Any, written: Any) -> Any:
+    """A function that only NumPy has: the arrays are waited for, and its result is NumPy's.
+
+    NumPy works on copies. Those of the arrays that it writes to are written back.
+    """
+    targets = [x for x in (written if isinstance(written, tuple) else (written,)) if isinstance(x, ndarray)]
+    copies = {id(x): x.asnumpy() for x in targets}
+    result = function(*_plain(args, copies), **{name: _plain(value, copies) for name, value in options.items()})
+    for x in targets:
+        x[...] = copies[id(x)]
+    given = {id(copies[id(x)]): x for x in targets}
+    if given and isinstance(result, tuple):
+        return tuple(given.get(id(part), part) for part in result)
+    return given.get(id(result), result)
+
+
+def _plain(value: Any, copies: dict[int, Any]) -> Any:
+    """The value with NumPy's arrays in place of ours: the copies that are there, or new ones."""
     if isinstance(value, ndarray):
-        return value.asnumpy()
+        return copies[id(value)] if id(value) in copies else value.asnumpy()
     if isinstance(value, (tuple, list)):
-        return type(value)(_plain(item) for item in value)
+        return type(value)(_plain(item, copies) for item in value)
     return value
