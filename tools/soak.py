@@ -1,6 +1,6 @@
-"""Random programs until a million of their steps have run, each in every setting of the engine.
+"""Random programs, each in every setting of the engine, until a million operations have been recorded.
 
-    soak.py [--steps N] [--start BLOCK]
+    soak.py [--operations N] [--start BLOCK]
 
 Prints the seeds of each block as it starts, so that a hang or a crash can be seen again:
 `python tests/programs/check.py SEED`.
@@ -36,24 +36,26 @@ def block_of(number: int) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=1_000_000)
+    parser.add_argument("--operations", type=int, default=1_000_000)
     parser.add_argument("--start", type=int, default=int(time.time()) % 10**6, help="number of the first block")
     options = parser.parse_args()
-    print(f"soak: {options.steps} steps from block {options.start}, {len(replay.SETTINGS) + 1} settings", flush=True)
-    done, block, began = 0, options.start, time.monotonic()
-    while done < options.steps:
+    settings = len(replay.SETTINGS) + 1
+    print(f"soak: {options.operations} operations from block {options.start}, {settings} settings", flush=True)
+    done, steps, block, began = 0, 0, options.start, time.monotonic()
+    while done < options.operations:
         numbers = seeds(block, SIZE)
         print(f"\rblock {block}: seeds {numbers.start}-{numbers.stop - 1} ", end="", flush=True)
         try:
-            done += block_of(block)
+            steps += block_of(block)
         except AssertionError as error:
             print(f"\n{error}")
             return 1
         block += 1
+        done = engine.stats()["recorded"]
         seconds = time.monotonic() - began
-        left = (options.steps - done) / done * seconds
-        print(f"{done:9} steps, {done / seconds:6.0f} a second, {max(left, 0):5.0f} s left ", end="", flush=True)
-    print(f"\n{block - options.start} blocks, {engine.stats()['recorded']} operations recorded, no difference")
+        left = (options.operations - done) / done * seconds
+        print(f"{done:9} operations, {done / seconds:6.0f} a second, {max(left, 0):5.0f} s left ", end="", flush=True)
+    print(f"\n{block - options.start} blocks of {steps} steps, {done} operations recorded, no difference")
     return 0
 
 
