@@ -1,6 +1,7 @@
 // What the engine tells: its devices and memory, its plans and traces, its settings and errors.
 #include <atomic>
 #include <cstdlib>
+#include <thread>
 
 #include "../../core/elementwise.h"
 #include "../../core/ops/structural.h"
@@ -139,8 +140,12 @@ TEST(explain_tells_what_became_of_the_last_batch) {
   Array a = constant(1), b = plus(a, 1), behind = plus(gate, 1);
   constant(2);  // nobody has its result
   engine::Stats before = engine::stats();
-  go = true;
+  std::thread opens([&] {
+    sleep_ms(50);  // the wait has planned by then
+    go = true;
+  });
   engine::wait_all();
+  opens.join();
   const std::string text = engine::explain();
   for (const char* part :
        {"last batch: 10 calls, 1 skipped", "arange (not fused: not elementwise) -> (5000,)",

@@ -123,7 +123,10 @@ class Oracle:
             self.passed_over += 1
             return True
         self.compared += 1
-        return bool((numpy.abs(a - b) <= narrowest * (size + max(largest, self.scale)) + 1e-30).all())
+        least = (
+            4.0 if narrowest >= TOLERANCE[HALVES[0]] else 0.0
+        )  # steps within a line round by the size of its numbers
+        return bool((numpy.abs(a - b) <= narrowest * (size + max(largest, self.scale, least)) + 1e-30).all())
 
 
 def disagreement(program: Program) -> str:
