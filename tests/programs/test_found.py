@@ -165,3 +165,9 @@ def test_an_array_as_an_index_makes_a_copy() -> None:
     y = x[zero]
     y += 5
     assert x.tolist() == [0, 1, 2]
+
+
+def test_nan_to_num_of_booleans_is_a_copy() -> None:
+    x = np.array([True, False])
+    np.nan_to_num(x)[...] = True
+    assert x.tolist() == [True, False]

@@ -280,9 +280,9 @@ def nan_to_num(x: ArrayLike, copy: bool = True, nan: Any = 0.0, posinf: Any = No
     array([0., 1., 9.])
     """
     x = as_array(x)
-    if x.dtype.kind in "iub":
-        return _core.positive(x) if copy and x.dtype.kind != "b" else x
     made = _core.astype(x, x.dtype) if copy else x
+    if x.dtype.kind in "iub":
+        return made
     for part in (made.real, made.imag) if x.dtype.kind == "c" else (made,):
         limits = finfo(part.dtype)
         high = float(limits.max) if posinf is None else posinf
