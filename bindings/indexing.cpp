@@ -99,8 +99,6 @@ std::optional<Array> select(const Array& a, PyObject* key) {
 }
 
 // One element is a value, not a view: x[0], x[1] = x[1], x[0] swaps them.
-Array element(const Array& view) { return copy(view); }
-
 bool is_element(const Array& a, const Array& selected, PyObject* key) {
   if (selected.ndim() > 0 || a.ndim() == 0) return false;
   if (!PyTuple_Check(key)) return true;
@@ -112,7 +110,7 @@ bool is_element(const Array& a, const Array& selected, PyObject* key) {
 PyObject* subscript(PyObject* self, PyObject* key) {
   return guarded([&]() -> PyObject* {
     if (auto view = select(as_array(self), key))
-      return wrap(is_element(as_array(self), *view, key) ? element(*view) : std::move(*view));
+      return wrap(is_element(as_array(self), *view, key) ? copy(*view) : std::move(*view));
     static PyObject* getitem = package_function("slipstream.np._indexing", "getitem");
     return call_python(getitem, {self, key}).release().ptr();
   });
@@ -148,7 +146,7 @@ PyObject* item_at(PyObject* self, Py_ssize_t index) {  // iteration over the fir
     v.shape.erase(0);
     v.strides.erase(0);
     Array item = a.view(std::move(v));
-    return wrap(item.ndim() == 0 ? element(item) : std::move(item));
+    return wrap(item.ndim() == 0 ? copy(item) : std::move(item));
   });
 }
 

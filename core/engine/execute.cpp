@@ -42,16 +42,17 @@ void take_over_dying_input(Record& call) {
 bool is_merged(const Record& call) { return call.op == &kMap && call.outputs.size() > 1; }
 
 // Memory for the results. One without memory fails, and of a merged call those that depend on it; the rest goes on.
-// `failures` are those of the results so far, empty if there are none.
+// `failures` are those of the results so far, empty if there are none. What spreads is only what failed before the call
+// or has no memory: a result that fails in the middle of the call had a value until then.
 void allocate_outputs(Runtime& runtime, Record& call, std::vector<FailurePtr>& failures) {
+  std::vector<FailurePtr> without_memory(static_cast<size_t>(call.outputs.size()));
   for (int i = 0; i < call.outputs.size(); i++) {
     if (!failures.empty() && failures[static_cast<size_t>(i)]) continue;
     try {
       call.outputs[i].storage()->allocate();
     } catch (...) {
-      failures.resize(static_cast<size_t>(call.outputs.size()));
-      failures[static_cast<size_t>(i)] = to_failure(runtime, call, std::current_exception(), i);
-      if (is_merged(call)) failures = spread_failures(call, std::move(failures));
+      without_memory[static_cast<size_t>(i)] = to_failure(runtime, call, std::current_exception(), i);
+      failures = is_merged(call) ? spread_failures(call, without_memory) : without_memory;
     }
   }
 }

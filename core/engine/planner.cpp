@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kTinyElements = 4096;  // a call on so few is not worth a task of its own
 
-constexpr size_t kFewCalls = 8;            // and so many not worth planning, if none is on more than these:
+// A few calls are not worth planning if none is on more than so many elements:
 constexpr int64_t kFewElements = 16'384;   // of rows
 constexpr int64_t kMoreElements = 262'144; // of other operations, which have weights or tables to read
 

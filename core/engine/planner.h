@@ -14,6 +14,8 @@ namespace slipstream::engine {
 
 class Runtime;
 
+inline constexpr size_t kFewCalls = 8;  // so few, if they are small, are not worth planning
+
 class Planner {
  public:
   explicit Planner(Runtime& runtime) : runtime_(runtime) {}

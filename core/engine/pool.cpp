@@ -21,7 +21,6 @@ constexpr int64_t kHotNs = 30'000;            // an idle worker looks at the str
 constexpr auto kNap = std::chrono::microseconds(300);
 constexpr int64_t kWarmNs = 20'000'000;       // after this long without work it sleeps until it is woken
 constexpr int64_t kQuietNs = 10'000;          // the stream is planned when nothing came for so long
-constexpr size_t kFewCalls = 8;  // no more are planned by a thread that keeps others of the front end waiting
 constexpr int64_t kPollNs = 20'000'000;  // how often a wait looks for signals
 constexpr int kPhaseShift = 40;
 constexpr uint64_t kChunkMask = (1ull << kPhaseShift) - 1;

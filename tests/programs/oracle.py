@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import warnings
 from typing import Any
@@ -94,7 +95,8 @@ class Oracle:
         largest = max((float(x.max()) for x in inputs), default=0.0)
         if step.rounding == "sum":
             return float(largest ** (2 if len(inputs) > 1 else 1) * max((x.size for x in inputs), default=1) ** 0.5)
-        return max(largest, largest**2)
+        written = [float(number) for number in re.findall(r"(?<![\w.])\d+(?:\.\d+)?", step.code.replace("True", "1"))]
+        return max(largest, largest**2, *written)
 
     def compare(self, step: Step, name: str, ours: dict[str, Any], theirs: dict[str, Any]) -> None:
         mine, other = ours[name].asnumpy(), theirs[name]
@@ -123,10 +125,7 @@ class Oracle:
             self.passed_over += 1
             return True
         self.compared += 1
-        least = (
-            4.0 if narrowest >= TOLERANCE[HALVES[0]] else 0.0
-        )  # steps within a line round by the size of its numbers
-        return bool((numpy.abs(a - b) <= narrowest * (size + max(largest, self.scale, least)) + 1e-30).all())
+        return bool((numpy.abs(a - b) <= narrowest * (size + max(largest, self.scale)) + 1e-30).all())
 
 
 def disagreement(program: Program) -> str:
