@@ -9,6 +9,7 @@
 #include <string>
 
 #include "dtype.h"
+#include "engine/use.h"
 #include "memory.h"
 #include "shape.h"
 
@@ -21,10 +22,6 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, Device device);  // cpu(0)
-
-namespace engine {
-struct StorageUse;  // what the planner remembers of a storage; see engine/task.h
-}
 
 // A block of bytes of one device. Memory comes when the first operation that writes it runs, and goes back when the
 // last handle and the last recorded use are gone.
@@ -76,7 +73,7 @@ class Storage {
   }
   bool failed() const { return failure_.load(std::memory_order_acquire) != nullptr; }
   void set_failure(const FailurePtr& failure);
-  engine::StorageUse* use = nullptr;  // who writes and reads it; guarded by the planner's lock
+  engine::StorageUse use;  // who writes and reads it; guarded by the planner's lock
 
  private:
   static constexpr uint64_t kHandle = 1ull << 32;

@@ -262,8 +262,8 @@ class Fuser {
   // Nobody outside the group, with `more` operands of the call that follows it, can read the result.
   bool is_internal(const Result& result, bool in_place, uint32_t more = 0) const {
     const Storage& storage = *result.operand->storage();
-    return !in_place && !storage.has_handles() && storage.uses() == storage.use->operands &&
-           result.operands + more == storage.use->operands;
+    return !in_place && !storage.has_handles() && storage.uses() == storage.use.operands &&
+           result.operands + more == storage.use.operands;
   }
 
   bool wrote_in_place(const Group& group, const Storage* storage) const {
@@ -403,7 +403,7 @@ class Fuser {
     again.params = std::move(params);
     for (size_t k = 0; k < inputs_.size(); k++)
       if (reads[k]) again.inputs.push_back(*inputs_[k].operand);
-    call.inputs[0].storage()->use->operands--;
+    call.inputs[0].storage()->use.operands--;
     call.inputs.clear();
     runtime_.counters.fused.fetch_add(1, std::memory_order_relaxed);
     replaced_.push_back(std::exchange(call, std::move(again)));

@@ -18,9 +18,11 @@ namespace slipstream::engine {
 namespace {
 
 constexpr int64_t kHotNs = 30'000;            // an idle worker looks at the stream this long before it naps
-constexpr auto kNap = std::chrono::microseconds(300);
+constexpr auto kNap = std::chrono::microseconds(100);
 constexpr int64_t kWarmNs = 20'000'000;       // after this long without work it sleeps until it is woken
 constexpr int64_t kQuietNs = 10'000;          // the stream is planned when nothing came for so long
+constexpr int kOften = 8;                     // so many short runs in a row are the program's habit
+constexpr int64_t kShortRun = 32;             // calls between two waits
 constexpr int64_t kPollNs = 20'000'000;  // how often a wait looks for signals
 constexpr int kPhaseShift = 40;
 constexpr uint64_t kChunkMask = (1ull << kPhaseShift) - 1;
@@ -137,10 +139,20 @@ bool Pool::stream_calls() const {
   return calls >= runtime_.planner.batch_size() || (calls > 0 && !is_lazy());
 }
 
-void Pool::planned_by_wait() {
-  has_heavy_.store(false, std::memory_order_relaxed);
-  if (int n = waits_lately_.load(std::memory_order_relaxed); n < 4 * kOften)
-    waits_lately_.store(n + 1, std::memory_order_relaxed);
+bool Pool::waits_often() const {
+  return short_runs_.load(std::memory_order_relaxed) >= kOften &&
+         runtime_.counters.recorded.load(std::memory_order_relaxed) -
+                 recorded_at_wait_.load(std::memory_order_relaxed) <=
+             kShortRun;
+}
+
+void Pool::note_wait() {
+  int64_t recorded = runtime_.counters.recorded.load(std::memory_order_relaxed);
+  int64_t calls = recorded - recorded_at_wait_.load(std::memory_order_relaxed);
+  if (calls == 0) return;  // another result of the same calls
+  recorded_at_wait_.store(recorded, std::memory_order_relaxed);
+  int runs = short_runs_.load(std::memory_order_relaxed);
+  short_runs_.store(calls > kShortRun ? 0 : std::min(runs + 1, kOften), std::memory_order_relaxed);
 }
 
 // Plans the stream when it is long, or when nothing has come for a while. One worker at a time.
@@ -156,8 +168,6 @@ bool Pool::watch_stream() {
   std::vector<Ref<Task>> ready;
   if (!runtime_.planner.try_plan(ready)) return false;
   has_heavy_.store(false, std::memory_order_relaxed);
-  waits_lately_.store(std::max(0, waits_lately_.load(std::memory_order_relaxed) - kOften / 2),
-                      std::memory_order_relaxed);
   submit(ready);
   return true;
 }
@@ -501,7 +511,7 @@ void Pool::plan() {
 bool Pool::run_at_once(Storage& wanted, std::vector<Ref<Task>>& ready) {
   size_t calls = runtime_.stream.size();
   if (calls == 0 || calls > kFewCalls || !runtime_.planner.try_run(ready)) return false;
-  planned_by_wait();
+  has_heavy_.store(false, std::memory_order_relaxed);
   return ready.empty() && wanted.pending_writes.load(std::memory_order_acquire) == 0;
 }
 
@@ -585,7 +595,7 @@ void Pool::keep_waitable(std::vector<Ref<Task>>& tasks) {
 
 // Where there is one thing to begin with, the waiting thread does that itself instead of offering it around.
 void Pool::help_with(Storage& wanted, std::vector<Ref<Task>>&& ready) {
-  if (runtime_.stream.size() > 0) planned_by_wait();
+  has_heavy_.store(false, std::memory_order_relaxed);
   runtime_.planner.plan(ready);
   Ref<Task> task = runtime_.planner.last_writer(wanted);
   if (!task || ready.size() != 1) submit(ready);

@@ -14,19 +14,6 @@
 
 namespace slipstream::engine {
 
-class Task;
-
-// The planner's memory of one storage: the task that last writes it and those that read what it wrote.
-struct StorageUse {
-  uint32_t generation = 0;  // of the engine whose tasks these are
-  Ref<Task> last_writer;
-  SmallVec<Ref<Task>, 2> readers;
-  uint64_t last_call = 0;   // number of the call that last writes it
-  uint64_t needed_in = 0;   // number of the batch in which some kept call reads the storage
-  uint64_t counted_in = 0;  // number of the batch that the next count is of
-  uint32_t operands = 0;    // operands on the storage in that batch
-};
-
 // A call with more than this many phases would not fit Task::chunk_counts.
 inline constexpr int kMaxPhases = 4;
 
