@@ -143,6 +143,7 @@ class Operand : public View {
   Operand() = default;
   explicit Operand(const Array& a) : View(a), storage_(a.storage()) { storage_->add_use(); }
   Operand(const Array& a, View v) : View(std::move(v)), storage_(a.storage()) { storage_->add_use(); }
+  Operand(const Operand& o, View v) : View(std::move(v)), storage_(o.storage_) { storage_->add_use(); }
   Operand(const Operand& o) : View(o), storage_(o.storage_) {
     if (storage_) storage_->add_use();
   }

@@ -6,6 +6,7 @@
 #include "../program.h"
 #include "execute.h"
 #include "fuse.h"
+#include "rows.h"
 #include "runtime.h"
 
 namespace slipstream::engine {
@@ -139,8 +140,11 @@ void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready,
   if (!counts) count_operands(whole);
   why_alone_.assign(calls.size(), settings_.fuse ? nullptr : "merging is switched off");
   if (settings_.fuse) fuse(runtime_, calls, why_alone_, replaced_);
+  std::vector<uint32_t> row_groups;
+  if (settings_.fuse) row_groups = group_by_rows(calls);
+  row_tasks_.clear();
   for (size_t i = 0; i < calls.size(); i++)
-    if (calls[i].op) place(std::move(calls[i]), why_alone_[i]);
+    if (calls[i].op) place(std::move(calls[i]), why_alone_[i], row_groups.empty() ? 0 : row_groups[i]);
   open_group_ = nullptr;
   for (Ref<Task>& task : new_tasks_) {
     live_.push_back(task);
@@ -209,7 +213,7 @@ StorageUse& Planner::use_of(Storage& storage) {
   return use;
 }
 
-void Planner::place(Record&& call, const char* why_alone) {
+void Planner::place(Record&& call, const char* why_alone, uint32_t row_group) {
   SmallVec<Task*, 6> before;
   for (const Operand& input : call.inputs) {
     if (input.is_scalar()) continue;
@@ -225,7 +229,7 @@ void Planner::place(Record&& call, const char* why_alone) {
     for (const Ref<Task>& reader : use.readers) add_once(before, reader);
   }
 
-  Task* task = task_for(call, before);
+  Task* task = task_for(call, before, row_group);
   for (Task* earlier : before)
     if (earlier != task) task->run_after(*earlier);
 
@@ -248,7 +252,7 @@ void Planner::place(Record&& call, const char* why_alone) {
   for (const Operand& output : call.outputs) {
     StorageUse& use = use_of(*output.storage());
     use.last_writer = Ref<Task>(task);
-    use.last_call = call.sequence;
+    use.last_call = task->by_rows ? task->sequence : call.sequence;
     use.readers.clear();
   }
   task->flags |= call.op->flags;
@@ -263,7 +267,14 @@ void Planner::trace_inputs(const Record& call, Task& task) {
 }
 
 // A tiny call joins a group of this batch if neither has to wait for more than it would alone.
-Task* Planner::task_for(const Record& call, const SmallVec<Task*, 6>& before) {
+Task* Planner::task_for(const Record& call, const SmallVec<Task*, 6>& before, uint32_t row_group) {
+  if (row_group) {
+    if (row_tasks_.size() < row_group) row_tasks_.resize(row_group);
+    Task*& task = row_tasks_[row_group - 1];
+    if (!task) task = new_task(call);
+    task->by_rows = true;
+    return task;
+  }
   Device device = device_of(call);
   bool tiny = is_tiny(call);
   if (tiny && open_group_ && open_group_->device == device && open_group_->recorded_in == call.recorded_in &&
@@ -275,13 +286,18 @@ Task* Planner::task_for(const Record& call, const SmallVec<Task*, 6>& before) {
     }
     if (fits && (follows || open_group_->runs_only_after(before))) return open_group_;
   }
-  new_tasks_.push_back(Ref<Task>::adopt(new Task()));
-  Task* task = new_tasks_.back().get();
-  task->device = device;
-  task->sequence = call.sequence;
-  task->recorded_in = call.recorded_in;
+  Task* task = new_task(call);
   task->tiny = tiny;
   if (tiny) open_group_ = task;
+  return task;
+}
+
+Task* Planner::new_task(const Record& call) {
+  new_tasks_.push_back(Ref<Task>::adopt(new Task()));
+  Task* task = new_tasks_.back().get();
+  task->device = device_of(call);
+  task->sequence = call.sequence;
+  task->recorded_in = call.recorded_in;
   return task;
 }
 
@@ -339,6 +355,7 @@ void Planner::note(const Record& call, const Task& task, const SmallVec<Task*, 6
   note.calls = call.calls;
   if (!call.outputs.empty()) note.shape = call.outputs[0].shape;
   note.task = task.sequence;
+  note.by_rows = task.by_rows;
   for (const Task* earlier : before) {
     if (earlier == &task) continue;
     if (earlier->sequence >= notes_.front().task)
@@ -369,7 +386,7 @@ std::string Planner::explain() {
     bool new_task = note.task != task;
     task = note.task;
     if (new_task)
-      text << "task " << task << ": ";
+      text << "task " << task << (note.by_rows ? ", block of rows by block of rows: " : ": ");
     else
       text << "        then ";
     const auto* program = static_cast<const Program*>(note.op == &kMap ? note.params.get() : nullptr);

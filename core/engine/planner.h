@@ -55,8 +55,9 @@ class Planner {
   size_t drop_dead(std::span<Record> calls);
   void count_operands(std::span<const Record> calls);
   bool is_dead(const Record& call);
-  void place(Record&& call, const char* why_alone);
-  Task* task_for(const Record& call, const SmallVec<Task*, 6>& before);
+  void place(Record&& call, const char* why_alone, uint32_t row_group);
+  Task* task_for(const Record& call, const SmallVec<Task*, 6>& before, uint32_t row_group);
+  Task* new_task(const Record& call);
   StorageUse& use_of(Storage& storage);
   void note(const Record& call, const Task& task, const SmallVec<Task*, 6>& before, const char* why_alone);
   void forget_notes();
@@ -73,6 +74,7 @@ class Planner {
   std::atomic<int> dropping_{0};       // threads that release planned calls
   std::vector<Ref<Task>> new_tasks_;   // of the batch being planned
   Task* open_group_ = nullptr;         // takes further tiny calls
+  std::vector<Task*> row_tasks_;       // by the number of their group (rows.h)
   std::deque<Ref<Task>> live_;         // planned, perhaps finished
 
   struct Note {  // on a call of the last batch, for explain()
@@ -84,6 +86,7 @@ class Planner {
     uint64_t task;
     std::vector<uint64_t> after;  // tasks of the same batch that come before
     bool after_earlier = false;   // and some of earlier batches
+    bool by_rows = false;
   };
   std::vector<Note> notes_;
   size_t noted_calls_ = 0, noted_skipped_ = 0, noted_run_ = 0;

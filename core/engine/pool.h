@@ -79,6 +79,7 @@ class Pool {
 
   void run(Ref<Task> task, Wait* wait);
   bool start_task(Task& task);
+  bool cut(Task& task, std::unique_ptr<Kernel>& kernel);
   void run_steps(Task& task);
   bool next_phase(Task& task, int phase);
   void run_chunk(Task& task, int phase, int64_t chunk);
