@@ -72,6 +72,6 @@ class Info:
         return found if kind is None else {name: own for name, own in found.items() if isdtype(own, kind)}
 
 
-def __array_namespace_info__() -> Info:
+def namespace_info() -> Info:
     """What this namespace has: the array API standard's inspection."""
     return Info()
