@@ -144,7 +144,7 @@ _registry: Registry[Initializer] = Registry(Initializer, "initializer")
 alias = _registry.alias
 
 
-def register(klass: type[Any]) -> type[Any]:
+def register(klass: Any) -> Any:
     """Lets an initializer be created by its name.
 
     >>> @register

@@ -89,7 +89,7 @@ class Optimizer:
     # ---- by name
 
     @staticmethod
-    def register(klass: type[Any]) -> type[Any]:
+    def register(klass: Any) -> Any:
         """Lets an optimizer be created by its name."""
         return _registry.register(klass)
 
@@ -235,7 +235,7 @@ _registry: Registry[Optimizer] = Registry(Optimizer, "optimizer")
 Optimizer.opt_registry = _registry.classes
 
 
-def register(klass: type[Any]) -> type[Any]:
+def register(klass: Any) -> Any:
     """Lets an optimizer be created by its name.
 
     >>> @register
