@@ -70,9 +70,11 @@ void bind_creation(nb::module_& m) {
   m.def(
       "eye",
       [](nb::object rows, nb::object columns, nb::object k, nb::object dtype, nb::object device) {
-        return eye(to_integer(rows, "eye: N"), to_integer(columns, "eye: M"), to_integer(k, "eye: k"), dtype_or(dtype, default_dtype(Kind::real)), to_device(device));
+        return eye(to_integer(rows, "eye: N"), to_integer(columns, "eye: M"), to_integer(k, "eye: k"),
+                   dtype_or(dtype, default_dtype(Kind::real)), to_device(device));
       },
-      nb::arg("rows").none(), nb::arg("columns").none(), nb::arg("k").none(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none());
+      nb::arg("rows").none(), nb::arg("columns").none(), nb::arg("k").none(), nb::arg("dtype") = nb::none(),
+      nb::arg("device") = nb::none());
 }
 
 void bind_views(nb::module_& m) {
@@ -132,8 +134,8 @@ void bind_views(nb::module_& m) {
       },
       nb::arg("x").none(), nb::arg("axis"), nb::arg("start"), nb::arg("step"), nb::arg("length"));
   m.def(
-      "select", [](nb::object x, int axis, int64_t index) { return select(to_array(x), axis, index); }, nb::arg("x").none(),
-      nb::arg("axis"), nb::arg("index"));
+      "select", [](nb::object x, int axis, int64_t index) { return select(to_array(x), axis, index); },
+      nb::arg("x").none(), nb::arg("axis"), nb::arg("index"));
   m.def(
       "diagonal",
       [](nb::object x, int64_t offset, int axis1, int axis2) { return diagonal(to_array(x), offset, axis1, axis2); },
@@ -160,8 +162,8 @@ std::vector<Array> to_arrays(nb::handle given, const char* function) {
 
 void bind_values(nb::module_& m) {
   m.def(
-      "astype", [](nb::object x, nb::object dtype) { return astype(to_array(x), dtype_of(dtype)); }, nb::arg("x").none(),
-      nb::arg("dtype"));
+      "astype", [](nb::object x, nb::object dtype) { return astype(to_array(x), dtype_of(dtype)); },
+      nb::arg("x").none(), nb::arg("dtype"));
   m.def("copy", [](nb::object x) { return copy(to_array(x)); }, nb::arg("x").none());
   m.def(
       "assign", [](const Array& target, nb::object value) { assign(target, to_value(value.ptr(), target.device())); },
@@ -172,15 +174,15 @@ void bind_values(nb::module_& m) {
   m.def(
       "concatenate",
       [](nb::object arrays, nb::object axis, nb::object out, nb::object dtype) {
-        return result_or(out, concatenate(to_arrays(arrays, "concatenate"), to_integer(axis, "concatenate: axis"), optional_out(out),
-                                          to_dtype_or_none(dtype)));
+        return result_or(out, concatenate(to_arrays(arrays, "concatenate"), to_integer(axis, "concatenate: axis"),
+                                          optional_out(out), to_dtype_or_none(dtype)));
       },
       nb::arg("arrays").none(), nb::arg("axis") = 0, nb::arg("out") = nb::none(), nb::arg("dtype") = nb::none());
   m.def(
       "stack",
       [](nb::object arrays, nb::object axis, nb::object out, nb::object dtype) {
         return result_or(out, stack(to_arrays(arrays, "stack"), to_integer(axis, "stack: axis"), optional_out(out),
-                                          to_dtype_or_none(dtype)));
+                                    to_dtype_or_none(dtype)));
       },
       nb::arg("arrays").none(), nb::arg("axis") = 0, nb::arg("out") = nb::none(), nb::arg("dtype") = nb::none());
 }
@@ -259,7 +261,8 @@ void bind_structural(nb::module_& m) {
         if (!at) at = to_array(indices.ptr(), a.device(), DType::i64);
         return result_or(out, take(a, at, axis, index_mode(mode), optional_out(out)));
       },
-      nb::arg("x").none(), nb::arg("indices").none(), nb::arg("axis"), nb::arg("mode") = "raise", nb::arg("out") = nb::none());
+      nb::arg("x").none(), nb::arg("indices").none(), nb::arg("axis"), nb::arg("mode") = "raise",
+      nb::arg("out") = nb::none());
 
   m.attr("max_dimensions") = kMaxDims;
   m.def("promote_types", &promote_types, nb::arg("a").none(), nb::arg("b").none());

@@ -130,12 +130,8 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
     return bool(numpy.dtype(dtype) == numpy.dtype(kind))
 
 
-class finfo:
-    """Limits of a floating-point type: `eps`, `max`, `min`, `smallest_normal`, ... Each is a Python number.
-
-    >>> np.finfo(np.float32).eps
-    1.1920928955078125e-07
-    """
+class _Limits:
+    """What `finfo` gives."""
 
     def __init__(self, dtype: Any) -> None:
         own = _type_of(dtype)
@@ -151,6 +147,15 @@ class finfo:
 
     def __repr__(self) -> str:
         return f"finfo(resolution={self.resolution}, min={self.min}, max={self.max}, dtype={self.dtype})"
+
+
+def finfo(dtype: Any) -> Any:
+    """Limits of a floating-point type: `eps`, `max`, `min`, `smallest_normal`, ... Each is a Python number.
+
+    >>> np.finfo(np.float32).eps
+    1.1920928955078125e-07
+    """
+    return _Limits(dtype)
 
 
 def iinfo(dtype: Any) -> Any:
