@@ -264,7 +264,7 @@ void bind_structural(nb::module_& m) {
       nb::arg("x").none(), nb::arg("indices").none(), nb::arg("axis"), nb::arg("mode") = "raise",
       nb::arg("out") = nb::none());
 
-  m.attr("max_dimensions") = kMaxDims;
+  m.def("max_dimensions", [] { return kMaxDims; }, "How many axes an array can have.");
   m.def("promote_types", &promote_types, nb::arg("a").none(), nb::arg("b").none());
   m.def("result_type", &result_type);
   m.def("default_dtype_wide", &numpy_defaults,

@@ -27,7 +27,7 @@ class Info:
         >>> np.__array_namespace_info__().capabilities()["boolean indexing"]
         True
         """
-        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": _core.max_dimensions}
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": _core.max_dimensions()}
 
     def default_device(self) -> Device:
         """Where new arrays are made: the current device.
