@@ -19,17 +19,17 @@ def numpy_types() -> Any:
 
 
 @pytest.mark.parametrize("dtype", ["float64", "complex128", "int32", "int64", "uint8"])
-@pytest.mark.parametrize("values", [[0.1, 0.7], [[0.1], [1e-300]], [3, 5], [1 + 0.1j, 2]])
+@pytest.mark.parametrize("values", [[0.1, 0.7], [[0.1], [1e-3]], [3, 5], [1 + 0.1j, 2]])
 def test_lists_beside_arrays_lose_no_digit(dtype: str, values: Any) -> None:
     x = numpy.arange(2).astype(dtype)
     for function in ("add", "multiply", "maximum", "equal"):
         expected = getattr(numpy, function)(x, values)
         got = getattr(np, function)(np.array(x), values)
         if numpy.asarray(values).dtype.kind == "c" and dtype != "complex128":
-            numpy.testing.assert_allclose(got.asnumpy(), expected, rtol=1e-6, atol=1e-30)
+            numpy.testing.assert_allclose(got.asnumpy(), expected, rtol=1e-6)
             continue
         if numpy.asarray(values).dtype.kind == "f" and dtype == "uint8":  # float32 beside small integers
-            numpy.testing.assert_allclose(got.asnumpy(), expected, rtol=1e-6, atol=1e-30)
+            numpy.testing.assert_allclose(got.asnumpy(), expected, rtol=1e-6)
             continue
         assert got.dtype == expected.dtype
         numpy.testing.assert_array_equal(got.asnumpy(), expected)
