@@ -56,7 +56,7 @@ def test_views_of_any_strides(key):
 
 
 def planned_at_once(x):
-    """Softmax until all its calls fell into one batch: how far the plan has come when the next one is recorded is chance."""
+    """Softmax until all its calls fell into one batch: when the planner looks is chance."""
     for _ in range(200):
         npx.waitall()
         engine.empty_cache()
