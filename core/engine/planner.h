@@ -27,8 +27,8 @@ class Planner {
   // The same for a thread that waits.
   bool try_run(std::vector<Ref<Task>>& ready);
   // Where nothing is unfinished, planning tiny calls costs more than running them: both of the above run them here, in
-  // order, and plan the rest from the first one on that is worth it. This does so with a call about to be recorded; false
-  // if it must be recorded.
+  // order, and plan the rest from the first one on that is worth it. This does so with a call about to be recorded;
+  // false if it must be recorded.
   bool run_recorded(Record& call);
 
   // The task that does the last planned write of a storage; null if it is done.

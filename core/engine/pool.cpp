@@ -341,8 +341,8 @@ void Pool::poll_holding(Wait& wait, const Ref<Task>& claimed) {
   }
 }
 
-// Prepares the only call of a task, or all that run by rows. True if it is cut into chunks that others may join; if not,
-// an only call has been run.
+// Prepares the only call of a task, or all that run by rows. True if it is cut into chunks that others may join; if
+// not, an only call has been run.
 bool Pool::start_task(Task& task) {
   RunningHere here(task);
   if (runtime_.tracer.on()) task.event = std::make_shared<Event>(run_event(task, 0));

@@ -16,7 +16,9 @@ constexpr int64_t kBlockBytes = 192 * 1024;     // of all arrays of a block toge
 constexpr int64_t kChunkElements = 128 * 1024;  // about
 constexpr size_t kAlign = 64;
 
-bool reduces(const Record& call) { return call.op == &kReduce || (call.op->row != Row::none && is_reduction(call.op->row)); }
+bool reduces(const Record& call) {
+  return call.op == &kReduce || (call.op->row != Row::none && is_reduction(call.op->row));
+}
 
 // The elements that a call goes through.
 const Shape& space_of(const Record& call) { return reduces(call) ? call.inputs[0].shape : call.outputs[0].shape; }
@@ -126,7 +128,8 @@ class Grouping {
     return true;
   }
 
-  // Do the group's calls read each other row by row with so few axes? With larger rows they do if they did with smaller.
+  // Do the group's calls read each other row by row with so few axes? With larger rows they do if they did with
+  // smaller.
   bool fit_with(int axes) const {
     return std::all_of(group_.calls.begin(), group_.calls.end(),
                        [&](size_t i) { return same_rows(space_of(calls_[i]), group_.space, axes); });
@@ -139,7 +142,8 @@ class Grouping {
 
   void open(size_t i) {
     const Record& call = calls_[i];
-    if (kept_axes(call) == 0 || count(space_of(call)) < kWorthwhile || !worthwhile(space_of(call), kept_axes(call))) return;
+    if (kept_axes(call) == 0 || count(space_of(call)) < kWorthwhile || !worthwhile(space_of(call), kept_axes(call)))
+      return;
     group_.number = ++last_number_;
     group_.axes = kept_axes(call);
     group_.space = space_of(call);

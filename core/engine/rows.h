@@ -15,8 +15,8 @@ namespace slipstream::engine {
 // before, and no call outside the group comes both after one of them and before another.
 std::vector<uint32_t> group_by_rows(std::span<const Record> calls);
 
-// Runs the calls of a group. Results that nobody else can read are kept for one block of rows only. Null if a result has
-// no memory or an operand failed before: then the calls must run one by one.
+// Runs the calls of a group. Results that nobody else can read are kept for one block of rows only. Null if a result
+// has no memory or an operand failed before: then the calls must run one by one.
 std::unique_ptr<Kernel> make_rows_kernel(std::span<Record> calls);
 
 }  // namespace slipstream::engine

@@ -34,7 +34,8 @@ def values(shape, dtype):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32"])
 @pytest.mark.parametrize(
-    "shape", [(300, 200), (4096, 17), (64, 33, 65), (4, 16, 32, 32), (3, 40000), (40000, 3), (1, 5, 9000), (129, 1, 700)]
+    "shape",
+    [(300, 200), (4096, 17), (64, 33, 65), (4, 16, 32, 32), (3, 40000), (40000, 3), (1, 5, 9000), (129, 1, 700)],
 )
 def test_same_bits_as_one_by_one(shape, dtype):
     x, scale = values(shape, dtype)
