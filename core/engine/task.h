@@ -28,7 +28,7 @@ struct StorageUse {
 };
 
 // A call with more than this many phases would not fit Task::chunk_counts.
-inline constexpr int kMaxPhases = 4;
+inline constexpr int kMaxPhases = 8;
 
 class Task : public RefCounted<Task> {
  public:
