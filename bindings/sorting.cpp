@@ -16,8 +16,9 @@ const Array* pointer(const std::optional<Array>& a) { return a ? &*a : nullptr; 
 }  // namespace
 
 void bind_sorting(nb::module_& m) {
-  m.def("sort", [](const Array& x, int64_t axis, bool descending) { return sort(x, axis, descending); }, nb::arg("x"),
-        nb::arg("axis") = -1, nb::arg("descending") = false);
+  m.def(
+      "sort", [](const Array& x, int64_t axis, bool descending) { return sort(x, axis, descending); }, nb::arg("x"),
+      nb::arg("axis") = -1, nb::arg("descending") = false);
   m.def("argsort", &argsort, nb::arg("x"), nb::arg("axis") = -1, nb::arg("descending") = false);
   m.def(
       "partition", [](const Array& x, nb::object kth, int64_t axis) { return partition(x, to_axes(kth), axis); },
@@ -53,6 +54,14 @@ void bind_sorting(nb::module_& m) {
         return histogram(x, edges, pointer(array_or_none(weights, x.device())), equal_width);
       },
       nb::arg("x"), nb::arg("edges"), nb::arg("weights") = nb::none(), nb::arg("equal_width") = false);
+  m.def(
+      "read_number",
+      [](const Array& x, const std::string& function) -> nb::int_ {
+        sync_point(function.c_str());
+        return nb::int_(read(x).attr("item")());
+      },
+      nb::arg("x"), nb::arg("function"),
+      "The only element, for a function whose result has a shape that depends on it.");
   m.def("convolve", &convolve, nb::arg("a"), nb::arg("b"), nb::arg("first"), nb::arg("n"),
         "Elements first .. first + n - 1 of the convolution.");
 }

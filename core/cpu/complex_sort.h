@@ -11,8 +11,8 @@
 
 namespace slipstream::cpu {
 
-// Complex numbers are compared by their real parts, then by their imaginary ones; any NaN comes behind all numbers, a NaN
-// in the real part behind one in the imaginary part alone.
+// Complex numbers are compared by their real parts, then by their imaginary ones; any NaN comes behind all numbers, a
+// NaN in the real part behind one in the imaginary part alone.
 template <class R>
 struct ComplexEntry {
   typename Image<R>::Key re, im;

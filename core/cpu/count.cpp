@@ -1,5 +1,5 @@
-// Kernels that count: bincount and histogram. Blocks count for themselves, then the counts of all blocks are added up in
-// their order.
+// Kernels that count: bincount and histogram. Blocks count for themselves, then the counts of all blocks are added up
+// in their order.
 #include <algorithm>
 #include <cmath>
 
@@ -129,7 +129,8 @@ struct EdgeBin {
     W v = value(x[i]);
     if (bins == 0 || !(v >= edge(0) && v <= edge(bins))) return -1;
     if (v == edge(bins)) return bins - 1;
-    if (!equal_width) return std::upper_bound(edges, edges + bins, v, [](W a, T b) { return a < value(b); }) - edges - 1;
+    if (!equal_width)
+      return std::upper_bound(edges, edges + bins, v, [](W a, T b) { return a < value(b); }) - edges - 1;
     double low = static_cast<double>(edge(0)), high = static_cast<double>(edge(bins));
     auto guess = static_cast<int64_t>((static_cast<double>(v) - low) / (high - low) * static_cast<double>(bins));
     guess = std::clamp<int64_t>(guess, 0, bins - 1);

@@ -11,9 +11,9 @@
 namespace slipstream::cpu {
 
 template <size_t bytes>
-using Unsigned = std::conditional_t<
-    bytes == 1, uint8_t,
-    std::conditional_t<bytes == 2, uint16_t, std::conditional_t<bytes == 4, uint32_t, uint64_t>>>;
+using Unsigned =
+    std::conditional_t<bytes == 1, uint8_t,
+                       std::conditional_t<bytes == 2, uint16_t, std::conditional_t<bytes == 4, uint32_t, uint64_t>>>;
 
 inline constexpr int64_t kSortChunk = 1 << 15;  // entries in a chunk of short lines
 
@@ -66,8 +66,8 @@ struct Image {
   }
 };
 
-// Entries: bare images, or images with the place they came from in the lower half. The latter are all different, so that
-// any way of sorting them keeps the order of equal numbers.
+// Entries: bare images, or images with the place they came from in the lower half. The latter are all different, so
+// that any way of sorting them keeps the order of equal numbers.
 using Placed32 = uint64_t;
 using Placed64 = unsigned __int128;
 
@@ -76,12 +76,12 @@ struct Entries {
   using Key = typename Image<T>::Key;
   using Entry = std::conditional_t<!placed, Key, std::conditional_t<wide, Placed64, Placed32>>;
   using Out = std::conditional_t<placed, int64_t, T>;
-  static constexpr Sorted kKind = !placed            ? (sizeof(T) == 1   ? Sorted::u8
-                                                        : sizeof(T) == 2 ? Sorted::u16
-                                                        : sizeof(T) == 4 ? Sorted::u32
-                                                                         : Sorted::u64)
-                                  : wide ? Sorted::placed64
-                                         : Sorted::placed32;
+  static constexpr Sorted kKind = !placed ? (sizeof(T) == 1   ? Sorted::u8
+                                             : sizeof(T) == 2 ? Sorted::u16
+                                             : sizeof(T) == 4 ? Sorted::u32
+                                                              : Sorted::u64)
+                                  : wide  ? Sorted::placed64
+                                          : Sorted::placed32;
   static constexpr int kHalf = 4 * sizeof(Entry);
 
   // Entries of x[0 .. n), the first of which has the place `first`.

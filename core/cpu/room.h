@@ -1,8 +1,9 @@
-// Room for a kernel's own work: some blocks of one size, not initialised.
+// Room for a kernel's own work: some blocks of one size, not initialised, from the engine's memory.
 #pragma once
 
 #include <cstdint>
-#include <memory>
+
+#include "../engine/allocator.h"
 
 namespace slipstream::cpu {
 
@@ -10,12 +11,20 @@ template <class E>
 class Room {
  public:
   Room(int64_t size, int64_t blocks)
-      : size_(size), memory_(std::make_unique_for_overwrite<E[]>(static_cast<size_t>(size * blocks))) {}
-  E* operator[](int64_t block) { return memory_.get() + block * size_; }
+      : size_(size),
+        bytes_(static_cast<size_t>(size * blocks) * sizeof(E)),
+        memory_(bytes_ ? static_cast<E*>(engine::allocate({}, bytes_)) : nullptr) {}
+  ~Room() {
+    if (memory_) engine::deallocate({}, memory_, bytes_);
+  }
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+  E* operator[](int64_t block) { return memory_ + block * size_; }
 
  private:
   int64_t size_;
-  std::unique_ptr<E[]> memory_;
+  size_t bytes_;
+  E* memory_;
 };
 
 }  // namespace slipstream::cpu

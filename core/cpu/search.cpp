@@ -61,10 +61,14 @@ void search(const T* a, int64_t size, const int64_t* order, const T* values, int
   for (int64_t first = 0; first < n; first += kTogether) {
     int64_t width = std::min(kTogether, n - first);
     int64_t base[kTogether] = {};
-    const T* v = values + first;
+    T v[kTogether];
+    for (int64_t k = 0; k < kTogether; k++) v[k] = values[first + std::min(k, width - 1)];
     for (int64_t left = size; left > 1;) {
       int64_t half = left / 2;
-      for (int64_t k = 0; k < width; k++) base[k] += is_before(base[k] + half - 1, v[k]) ? half : 0;
+      // Without branches, which would be guesses.
+#pragma GCC unroll 16
+      for (int64_t k = 0; k < kTogether; k++)
+        base[k] += half & -static_cast<int64_t>(is_before(base[k] + half - 1, v[k]));
       left -= half;
     }
     for (int64_t k = 0; k < width; k++) out[first + k] = base[k] + (size > 0 && is_before(base[k], v[k]));
@@ -93,7 +97,8 @@ class Search final : public Kernel {
   void check(const int64_t* order) const {
     for (int64_t i = 0; i < size_; i++)
       if (order[i] < 0 || order[i] >= size_)
-        fail(ErrorKind::value, "searchsorted: sorter holds ", order[i], ", which is no place among ", size_, " numbers");
+        fail(ErrorKind::value, "searchsorted: sorter holds ", order[i], ", which is no place among ", size_,
+             " numbers");
   }
   const Record& call_;
   int64_t n_, size_;

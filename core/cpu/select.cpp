@@ -1,5 +1,5 @@
-// Kernels of partition, argpartition and topk: entries are dealt out by their highest digits that differ, and only those
-// shares that hold a place asked for are looked at again.
+// Kernels of partition, argpartition and topk: entries are dealt out by their highest digits that differ, and only
+// those shares that hold a place asked for are looked at again.
 #include <algorithm>
 #include <bit>
 
@@ -18,7 +18,8 @@ template <class E>
 int highest_bit(E v) {
   if constexpr (sizeof(E) == 16) {
     auto high = static_cast<uint64_t>(v >> 64);
-    return high ? 64 + static_cast<int>(std::bit_width(high)) : static_cast<int>(std::bit_width(static_cast<uint64_t>(v)));
+    return high ? 64 + static_cast<int>(std::bit_width(high))
+                : static_cast<int>(std::bit_width(static_cast<uint64_t>(v)));
   } else {
     return static_cast<int>(std::bit_width(v));
   }

@@ -1,5 +1,5 @@
-// Kernels of sort and argsort. Many lines: some to a chunk. A long line: blocks are sorted, then merged pair by pair, every
-// merge cut into equal pieces of its result.
+// Kernels of sort and argsort. Many lines: some to a chunk. A long line: blocks are sorted, then merged pair by pair,
+// every merge cut into equal pieces of its result.
 #include "../ops/sort.h"
 
 #include <algorithm>
@@ -138,7 +138,8 @@ class SortLong final : public Kernel {
     int64_t begin = piece * kPiece, end = std::min(n_, begin + kPiece);
     int64_t width = block_ << level;
     for (int64_t run = begin / width; run * width < end; run++) {
-      int64_t start = run * width, first = std::max(begin, start) - start, last = std::min({end, n_, start + width}) - start;
+      int64_t start = run * width, first = std::max(begin, start) - start,
+              last = std::min({end, n_, start + width}) - start;
       loops_.merge(from + run_at(level - 1, 2 * run), run_size(level - 1, 2 * run),
                    from + run_at(level - 1, 2 * run + 1), run_size(level - 1, 2 * run + 1), first, last, to + start);
     }

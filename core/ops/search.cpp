@@ -86,8 +86,7 @@ Array bincount(const Array& x, int64_t length, const Array* weights) {
 Array histogram(const Array& x, const Array& edges, const Array* weights, bool equal_width) {
   one_line("histogram", "the list of edges", edges);
   same_device("histogram", x, edges);
-  if (is_complex(x.dtype) || is_complex(edges.dtype))
-    fail(ErrorKind::type, "histogram: complex numbers have no bins");
+  if (is_complex(x.dtype) || is_complex(edges.dtype)) fail(ErrorKind::type, "histogram: complex numbers have no bins");
   if (edges.size() < 1) fail(ErrorKind::value, "histogram: there are no edges");
   DType dtype = promote(x.dtype, edges.dtype);
   auto params = std::make_shared<HistogramParams>();

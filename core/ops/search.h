@@ -17,7 +17,7 @@ struct DistinctParams final : OpParams {
 // numbers begin (as many as there are, of room for all); how many there are; the number of each unsorted element's own.
 extern const Op kDistinct;
 
-extern const Op kBincount;   // inputs: integers, and float64 weights; the output has the length of the counts
+extern const Op kBincount;  // inputs: integers, and float64 weights; the output has the length of the counts
 // inputs: numbers and edges of one type, and float64 weights. outputs: counts (float64 or complex with weights).
 extern const Op kHistogram;
 

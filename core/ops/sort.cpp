@@ -1,5 +1,5 @@
-// sort, argsort, partition, argpartition and topk along any axis: the kernels see rows, so that other axes are copied to
-// the end and back.
+// sort, argsort, partition, argpartition and topk along any axis: the kernels see rows, so that other axes are copied
+// to the end and back.
 #include "sort.h"
 
 #include <algorithm>
@@ -24,8 +24,7 @@ Array along(const Op& op, const Array& x, int axis, int64_t n, DType dtype, std:
   int last = x.ndim() - 1;
   Shape shape = x.shape;
   shape[axis] = n;
-  Destination to =
-      destination(op.name, shape, dtype, x.device(), out, {&x}, axis == last && out && out->contiguous());
+  Destination to = destination(op.name, shape, dtype, x.device(), out, {&x}, axis == last && out && out->contiguous());
   Record call;
   call.op = &op;
   call.params = std::move(params);

@@ -1,5 +1,5 @@
-// Sorting in memory: short lines by a network over columns and merges of equal runs, long ones digit by digit; and merges
-// of sorted runs. All keep the order of equal entries, which differ by their places where that can be seen.
+// Sorting in memory: short lines by a network over columns and merges of equal runs, long ones digit by digit; and
+// merges of sorted runs. All keep the order of equal entries, which differ by their places where that can be seen.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -70,9 +70,7 @@ struct Sorter {
       from = end;
       from_a = end_a;
     }
-    auto steps = [&] {
-      return std::min(std::min(p[0].steps(), p[1].steps()), std::min(p[2].steps(), p[3].steps()));
-    };
+    auto steps = [&] { return std::min(std::min(p[0].steps(), p[1].steps()), std::min(p[2].steps(), p[3].steps())); };
     for (int64_t n = steps(); n > 0; n = steps()) {
       Runs p0 = p[0], p1 = p[1], p2 = p[2], p3 = p[3];  // in registers
       for (; n > 0; n--) {
