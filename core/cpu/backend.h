@@ -16,6 +16,11 @@ void register_matmul(engine::Backend& backend);
 void register_scan(engine::Backend& backend);
 void register_argreduce(engine::Backend& backend);
 void register_take(engine::Backend& backend);
+void register_sort(engine::Backend& backend);
+void register_select(engine::Backend& backend);
+void register_search(engine::Backend& backend);
+void register_count(engine::Backend& backend);
+void register_convolve(engine::Backend& backend);
 void register_random(engine::Backend& backend);
 void register_host(engine::Backend& backend);
 

@@ -15,7 +15,7 @@
 namespace slipstream::engine {
 
 // A call with more than this many phases would not fit Task::chunk_counts.
-inline constexpr int kMaxPhases = 4;
+inline constexpr int kMaxPhases = 8;
 
 class Task : public RefCounted<Task> {
  public:

@@ -58,6 +58,20 @@ Array argmax(const Array& x, std::optional<int64_t> axis, bool keepdims, const A
 enum class IndexMode { raise, wrap, clip };
 Array take(const Array& x, const Array& indices, int64_t axis, IndexMode mode, const Array* out = nullptr);
 
+// ---- sort.cpp: equal elements keep their order, NaN counts as the largest number; places are int64
+Array sort(const Array& x, int64_t axis, bool descending, const Array* out = nullptr);
+Array argsort(const Array& x, int64_t axis, bool descending);
+Array partition(const Array& x, std::span<const int64_t> places, int64_t axis);
+Array argpartition(const Array& x, std::span<const int64_t> places, int64_t axis);
+Array topk(const Array& x, int64_t k, int64_t axis, bool ascending);  // places of the first k, in order
+
+// ---- search.cpp
+Array searchsorted(const Array& a, const Array& v, bool right, const Array* sorter);
+std::vector<Array> distinct(const Array& sorted, const Array* order, bool equal_nan);
+Array bincount(const Array& x, int64_t length, const Array* weights);  // a number out of range fails the result
+Array histogram(const Array& x, const Array& edges, const Array* weights, bool equal_width);
+Array convolve(const Array& a, const Array& b, int64_t first, int64_t n);  // elements first .. first + n - 1
+
 // ---- random.cpp: a generator is a key and a position; recording takes the positions it needs
 struct RandomState {
   uint64_t key = 0;

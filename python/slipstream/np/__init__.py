@@ -23,6 +23,8 @@ from . import (
     _printing,
     _reduction,
     _rows,
+    _sets,
+    _sorting,
 )
 from . import random as random
 from ._creation import *
@@ -37,6 +39,8 @@ from ._namespace import namespace_info as __array_namespace_info__
 from ._printing import *
 from ._reduction import *
 from ._rows import *
+from ._sets import *
+from ._sorting import *
 
 __array_api_version__ = "2024.12"
 
@@ -46,5 +50,5 @@ if not TYPE_CHECKING:
     __all__ = ["bool", "ndarray", "random"]
     for _module in (_creation, _dtype, _elementwise, _indexing, _joining, _linalg, _manipulation):
         __all__ += _module.__all__
-    for _module in (_printing, _reduction, _rows):
+    for _module in (_printing, _reduction, _rows, _sets, _sorting):
         __all__ += _module.__all__

@@ -45,10 +45,12 @@ from ._settings import (
     set_np_default_dtype,
     use_np,
 )
+from ._sorting import topk
 
 # In pieces that type checkers understand.
 __all__ = ["Context", "Device", "cpu", "cpu_pinned", "current_context", "current_device", "gpu", "gpu_memory_info"]
 __all__ += ["host_call", "load", "num_gpus", "save", "savez", "seed", "waitall"]
+__all__ += ["topk"]
 __all__ += ["activation", "gelu", "leaky_relu", "log_softmax", "logsumexp", "silu", "softmax"]
 __all__ += [
     "digamma",
