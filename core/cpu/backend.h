@@ -17,6 +17,7 @@ void register_scan(engine::Backend& backend);
 void register_argreduce(engine::Backend& backend);
 void register_take(engine::Backend& backend);
 void register_random(engine::Backend& backend);
+void register_sample(engine::Backend& backend);
 void register_host(engine::Backend& backend);
 
 }  // namespace slipstream::cpu

@@ -7,7 +7,7 @@ from typing import Any
 from .. import _await, _core
 from .._core import ndarray
 from ..device import resolve
-from . import _creation, _elementwise, _indexing, _interop, _joining, _linalg, _manipulation, _reduction, _rows
+from . import _creation, _elementwise, _indexing, _interop, _joining, _linalg, _manipulation, _memory, _reduction, _rows
 
 # Functions whose first argument is the array: the method is the function.
 SAME = {
@@ -142,7 +142,7 @@ def methods() -> dict[str, Any]:
     # Rows are methods by the core's doing; here their other names become methods too.
     found |= {name: getattr(_core, row) for name, row in _rows.ALIASES.items() if _rows.ROWS[row]["arity"] == 1}
     found |= {method.__name__: method for method in OWN}
-    return found | SPECIAL
+    return found | _memory.METHODS | SPECIAL
 
 
 def attach() -> None:
