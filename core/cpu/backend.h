@@ -22,6 +22,7 @@ void register_search(engine::Backend& backend);
 void register_count(engine::Backend& backend);
 void register_convolve(engine::Backend& backend);
 void register_random(engine::Backend& backend);
+void register_sample(engine::Backend& backend);
 void register_host(engine::Backend& backend);
 
 }  // namespace slipstream::cpu

@@ -35,6 +35,7 @@ Array flip(const Array& x, std::span<const int64_t> axes);
 Array slice(const Array& x, int axis, int64_t start, int64_t step, int64_t length);
 Array select(const Array& x, int axis, int64_t index);  // drops the axis; raises IndexError
 Array diagonal(const Array& x, int64_t offset, int axis1, int axis2);
+Array reinterpret(const Array& x, DType dtype);  // the same bytes as another type
 
 // ---- join.cpp
 Array concatenate(std::span<const Array> arrays, int64_t axis, const Array* out = nullptr,
@@ -83,6 +84,10 @@ Array random_uniform(RandomState& state, double low, double high, const Shape& s
 Array random_normal(RandomState& state, double loc, double scale, const Shape& shape, DType dtype, Device device);
 Array random_integers(RandomState& state, int64_t low, uint64_t range, const Shape& shape, DType dtype, Device device);
 Array random_permutation(RandomState& state, int64_t n, Device device);  // int64 0..n-1 shuffled
+// sample.cpp: by rejection, from parameters that broadcast to the shape: float64 gamma, int64 Poisson and binomial
+enum class Distribution : uint8_t;
+Array random_sample(RandomState& state, Distribution distribution, std::span<const Array> parameters,
+                    const Shape& shape);
 
 // ---- host.cpp: a function of the front end, run on a worker, in order with the arrays it reads and writes
 using HostFunction = std::function<void(const Record&)>;
