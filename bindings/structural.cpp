@@ -1,4 +1,4 @@
-// Structural operations: creation, views, joining, products, scans, indices. Each under its own name.
+// Structural operations: creation, views, joining, products, scans. Each under its own name.
 
 #include "../core/ops/structural.h"
 
@@ -190,13 +190,6 @@ void bind_product(nb::module_& m, const char* name, Product product) {
       nb::arg("a"), nb::arg("b"), nb::arg("out") = nb::none());
 }
 
-IndexMode index_mode(const std::string& mode) {
-  if (mode == "raise") return IndexMode::raise;
-  if (mode == "wrap") return IndexMode::wrap;
-  if (mode == "clip") return IndexMode::clip;
-  fail(ErrorKind::value, "take: mode is '", mode, "', but must be 'raise', 'wrap' or 'clip'");
-}
-
 // ---- dtypes
 
 nb::object promote_types(nb::handle a, nb::handle b) {
@@ -243,16 +236,6 @@ void bind_structural(nb::module_& m) {
   bind_values(m);
   bind_product(m, "matmul", &matmul);
   bind_product(m, "dot", &dot);
-  m.def(
-      "take",
-      [](nb::object x, nb::object indices, int64_t axis, const std::string& mode, nb::object out) {
-        Array a = to_array(x);
-        Array at = to_value(indices.ptr(), a.device()).array;
-        if (!at) at = to_array(indices.ptr(), a.device(), DType::i64);
-        return result_or(out, take(a, at, axis, index_mode(mode), optional_out(out)));
-      },
-      nb::arg("x"), nb::arg("indices"), nb::arg("axis"), nb::arg("mode") = "raise", nb::arg("out") = nb::none());
-
   m.def("promote_types", &promote_types, nb::arg("a"), nb::arg("b"));
   m.def("result_type", &result_type);
   m.def("default_dtype_wide", &numpy_defaults,

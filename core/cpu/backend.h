@@ -15,7 +15,9 @@ void register_join(engine::Backend& backend);
 void register_matmul(engine::Backend& backend);
 void register_scan(engine::Backend& backend);
 void register_argreduce(engine::Backend& backend);
-void register_take(engine::Backend& backend);
+void register_gather(engine::Backend& backend);
+void register_scatter(engine::Backend& backend);
+void register_masks(engine::Backend& backend);
 void register_random(engine::Backend& backend);
 void register_host(engine::Backend& backend);
 
