@@ -1,6 +1,7 @@
 // Indexing. Integers, slices, None and Ellipsis: views, made here. Arrays, lists and masks: core/ops/index.h.
 
 #include "../core/elementwise.h"
+#include "../core/graph/tape.h"
 #include "../core/ops/index.h"
 #include "ndarray.h"
 
@@ -11,7 +12,7 @@ namespace {
 // Walks over a key and builds the view it selects.
 class Selection {
  public:
-  explicit Selection(const Array& a) : array_(a) {
+  explicit Selection(const View& a) : array_(a) {
     view_.dtype = a.dtype;
     view_.offset = a.offset;
   }
@@ -52,7 +53,7 @@ class Selection {
     else
       pick(PyNumber_AsSsize_t(item, PyExc_IndexError));
   }
-  Array result() { return array_.view(std::move(view_)); }
+  View result() { return std::move(view_); }
 
  private:
   void push(int64_t size, int64_t stride) {
@@ -79,24 +80,28 @@ class Selection {
     axis_++;
   }
 
-  const Array& array_;
+  const View& array_;
   View view_;
   int axis_ = 0;
 };
 
-// The view that a key selects, or nothing if the key is not of positions.
-std::optional<Array> select(const Array& a, PyObject* key) {
-  PyObject* const* items = &key;
-  Py_ssize_t n = 1;
-  if (PyTuple_Check(key)) {
-    items = &PyTuple_GET_ITEM(key, 0);
-    n = PyTuple_GET_SIZE(key);
+// A key that selects by positions.
+struct Key {
+  PyObject* const* items;
+  Py_ssize_t n;
+  View operator()(const View& x) const {
+    Selection selection(x);
+    selection.run(items, n);
+    return selection.result();
   }
-  for (Py_ssize_t i = 0; i < n; i++)
-    if (!Selection::basic(items[i])) return {};
-  Selection selection(a);
-  selection.run(items, n);
-  return selection.result();
+};
+
+std::optional<Key> positions(PyObject* const& key) {
+  Key found{&key, 1};
+  if (PyTuple_Check(key)) found = {&PyTuple_GET_ITEM(key, 0), PyTuple_GET_SIZE(key)};
+  for (Py_ssize_t i = 0; i < found.n; i++)
+    if (!Selection::basic(found.items[i])) return {};
+  return found;
 }
 
 // One element is a value, not a view: x[0], x[1] = x[1], x[0] swaps them.
@@ -170,8 +175,8 @@ KeyItem key_item(PyObject* o, Device device) {
   return item;
 }
 
-Key to_key(PyObject* key, Device device) {
-  Key items;
+std::vector<KeyItem> to_key(PyObject* key, Device device) {
+  std::vector<KeyItem> items;
   if (!PyTuple_Check(key)) return {key_item(key, device)};
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) items.push_back(key_item(PyTuple_GET_ITEM(key, i), device));
   return items;
@@ -182,9 +187,11 @@ void before_mask_write() { sync_point("x[mask] = values"); }
 
 PyObject* subscript(PyObject* self, PyObject* key) {
   return guarded([&]() -> PyObject* {
-    if (auto view = select(as_array(self), key))
-      return wrap(is_element(as_array(self), *view, key) ? copy(*view) : std::move(*view));
-    Array x = as_array(self);
+    if (auto select = positions(key)) {
+      Array view = tape::selected("getitem", as_array(self), *select);
+      return wrap(is_element(as_array(self), view, key) ? copy(view) : std::move(view));
+    }
+    const Array& x = as_array(self);
     return wrap(get_item(x, to_key(key, x.device()), before_mask_read));
   });
 }
@@ -200,11 +207,14 @@ Arg value_for(PyObject* value, const Array& target) {
 int assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
   return guarded(-1, [&] {
     if (!value) fail(ErrorKind::type, "cannot delete elements of an array");
-    if (auto view = select(as_array(self), key)) {
-      assign(*view, value_for(value, *view));
+    const Array& x = as_array(self);
+    if (auto select = positions(key)) {
+      tape::check_write("assign", x);
+      Array view = x.view((*select)(x));
+      assign(view, value_for(value, view));
+      if (view.node()) tape::note_part_written(x, view, (*select)(tape::row_major_view(x)));
       return 0;
     }
-    Array x = as_array(self);
     set_item(x, to_key(key, x.device()), value_for(value, x), before_mask_write);
     return 0;
   });
@@ -223,10 +233,7 @@ PyObject* item_at(PyObject* self, Py_ssize_t index) {  // iteration over the fir
     const Array& a = as_array(self);
     if (index < 0 || index >= a.shape[0])
       fail(ErrorKind::index, "index ", index, " is out of bounds for axis 0 with size ", a.shape[0]);
-    View v{a.dtype, a.offset + index * a.strides[0], a.shape, a.strides};
-    v.shape.erase(0);
-    v.strides.erase(0);
-    Array item = a.view(std::move(v));
+    Array item = select(a, 0, index);
     return wrap(item.ndim() == 0 ? copy(item) : std::move(item));
   });
 }
@@ -263,6 +270,12 @@ Array to_indices(nb::handle o, Device device) {
   return found ? found : to_array(o.ptr(), device, DType::i64);
 }
 
+// The array itself, not a copy of its handle: what is written to it may give it a history.
+const Array& written(nb::handle o) {
+  if (!is_ndarray(o.ptr())) fail(ErrorKind::type, "only an ndarray can be written to, not ", Py_TYPE(o.ptr())->tp_name);
+  return as_array(o.ptr());
+}
+
 std::vector<Array> to_indices_list(nb::sequence given, Device device) {
   std::vector<Array> arrays;
   for (nb::handle o : given) arrays.push_back(to_indices(o, device));
@@ -278,19 +291,20 @@ void bind_indexing(nb::module_& m) {
         Array a = to_array(x);
         return take(a, to_indices(indices, a.device()), axis, to_mode(mode));
       },
-      nb::arg("x"), nb::arg("indices"), nb::arg("axis"), nb::arg("mode") = "raise");
+      nb::arg("x"), nb::arg("indices").none(), nb::arg("axis"), nb::arg("mode") = "raise");
   m.def(
       "take_along",
       [](const Array& x, nb::object indices, int64_t axis, const std::string& mode) {
         return take_along(x, to_indices(indices, x.device()), axis, to_mode(mode));
       },
-      nb::arg("x"), nb::arg("indices"), nb::arg("axis"), nb::arg("mode") = "raise");
+      nb::arg("x"), nb::arg("indices").none(), nb::arg("axis"), nb::arg("mode") = "raise");
   m.def(
       "put_along",
-      [](const Array& x, nb::object indices, nb::object value, int64_t axis, const std::string& mode, bool add) {
+      [](nb::object target, nb::object indices, nb::object value, int64_t axis, const std::string& mode, bool add) {
+        const Array& x = written(target);
         put_along(x, to_indices(indices, x.device()), value_for(value.ptr(), x), axis, to_mode(mode), add);
       },
-      nb::arg("x"), nb::arg("indices"), nb::arg("value"), nb::arg("axis"), nb::arg("mode") = "raise",
+      nb::arg("x"), nb::arg("indices").none(), nb::arg("value").none(), nb::arg("axis"), nb::arg("mode") = "raise",
       nb::arg("add") = false, "Writes in place.");
   m.def(
       "gather",
@@ -300,11 +314,19 @@ void bind_indexing(nb::module_& m) {
       nb::arg("x"), nb::arg("indices"), nb::arg("mode") = "raise", "x[indices], an array for each of the first axes.");
   m.def(
       "scatter",
-      [](const Array& x, nb::sequence indices, nb::object value, const std::string& mode, bool add) {
+      [](nb::object target, nb::sequence indices, nb::object value, const std::string& mode, bool add) {
+        const Array& x = written(target);
         scatter(x, to_indices_list(indices, x.device()), value_for(value.ptr(), x), to_mode(mode), add);
       },
-      nb::arg("x"), nb::arg("indices"), nb::arg("value"), nb::arg("mode") = "raise", nb::arg("add") = false,
+      nb::arg("x"), nb::arg("indices"), nb::arg("value").none(), nb::arg("mode") = "raise", nb::arg("add") = false,
       "x[indices] = value, or += with every one of equal indices, in place.");
+  m.def(
+      "scattered",
+      [](const Array& x, nb::sequence indices, nb::object value, const std::string& mode, bool add) {
+        return scattered(x, to_indices_list(indices, x.device()), value_for(value.ptr(), x), to_mode(mode), add);
+      },
+      nb::arg("x"), nb::arg("indices"), nb::arg("value").none(), nb::arg("mode") = "raise", nb::arg("add") = false,
+      "As scatter, on a copy.");
   m.def(
       "nonzero",
       [](const Array& x, const std::string& what) {

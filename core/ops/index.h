@@ -26,35 +26,35 @@ struct IndexParams final : OpParams {
   bool unique = false;  // no position is named twice
 };
 
-// An array as its positions see it.
-struct Chosen {
-  Array x;                     // over the positions' shape
-  std::vector<Array> indices;  // over the positions' shape
-  std::vector<IndexParams::Axis> axes;
-  bool unique = false;
-};
-
+// Which elements of an array: index arrays for some of its axes.
 struct AxisIndex {
-  int axis;  // of x
+  int axis;  // of the array
   Array index;
   int number;  // what an error calls the axis
 };
-// The indexed axes leave x; the indices' common shape (`shapes` broadcast too) stands before its axis `place` that
-// stays. Raises IndexError where they do not broadcast.
-Chosen choose(const char* op, const Array& x, std::vector<AxisIndex> given, int place, std::vector<Shape> shapes = {});
-// Indices of x's own dimensions: out[i, j] = x[index[i, j], j] for axis 0.
-Chosen choose_along(const char* op, const Array& x, const Array& index, int64_t axis);
+struct Choice {
+  std::vector<AxisIndex> indices;
+  int place = 0;              // the indices' common shape stands before this one of the axes that stay
+  std::vector<Shape> shapes;  // broadcast with the indices'
+  bool along = false;  // one index array of the array's own dimensions: out[i, j] = x[index[i, j], j] for axis 0
+  IndexMode mode = IndexMode::raise;
+  bool unique = false;  // no element is named twice
+};
 
-Array gather(const Op& op, Chosen&& chosen, IndexMode mode = IndexMode::raise, const Array* out = nullptr);
-void scatter(const Op& op, Chosen&& chosen, const Arg& value, IndexMode mode = IndexMode::raise);
+// All raise IndexError where index arrays do not broadcast.
+Array gather(const Op& op, const Array& x, const Choice& choice, const Array* out = nullptr);
+// In place: x[choice] = value, or += with every one of equal indices (kIndexAdd).
+void scatter(const Op& op, const Array& x, const Choice& choice, const Arg& value);
+// The same on a copy of x.
+Array scattered(const Op& op, const Array& x, const Choice& choice, const Arg& value);
 
 // ---- masks
 
 // Where a mask is true, found by waiting for it: how many before each block of kMaskBlock elements, and in all.
 inline constexpr int64_t kMaskBlock = 1 << 14;
 extern const Op kCountMask;  // input: a row-major mask; output: the number of each block
-extern const Op kCompress;   // MaskParams; inputs: x and a mask of its shape, both row-major; output: 1-d
-extern const Op kNonzero;    // MaskParams; input: a row-major mask; output: (ndim, number)
+extern const Op kCompress;  // MaskParams; inputs: x and a mask of its shape, both row-major; output: 1-d
+extern const Op kNonzero;  // MaskParams; input: a row-major mask; output: (ndim, number)
 
 struct MaskParams final : OpParams {
   std::vector<int64_t> before;  // one for each block, and the number in all
@@ -65,7 +65,7 @@ struct FoundMask {
   int64_t number() const { return places->before.back(); }
 };
 FoundMask find_mask(const Array& mask);
-Array nonzero(const FoundMask& found);                       // int64 (ndim, number)
+Array nonzero(const FoundMask& found);  // int64 (ndim, number)
 Array compress(const Array& x, const FoundMask& found);  // x has the mask's shape
 
 // ---- keys
@@ -74,12 +74,11 @@ Array compress(const Array& x, const FoundMask& found);  // x has the mask's sha
 struct KeyItem {
   enum Kind : uint8_t { integer, slice, newaxis, ellipsis, array, mask, flag } kind;
   int64_t start = 0, stop = 0, step = 1;  // slice: as Python's; integer: start; flag (a bool without axis): start
-  Array value;                            // array, mask
+  Array value;  // array, mask
 };
-using Key = std::vector<KeyItem>;
 // x[key] and x[key] = value for keys with an array, a mask or a flag. `before_wait` is called before a mask is waited
 // for.
-Array get_item(const Array& x, const Key& key, void (*before_wait)());
-void set_item(const Array& x, const Key& key, const Arg& value, void (*before_wait)());
+Array get_item(const Array& x, std::span<const KeyItem> key, void (*before_wait)());
+void set_item(const Array& x, std::span<const KeyItem> key, const Arg& value, void (*before_wait)());
 
 }  // namespace slipstream

@@ -1,4 +1,5 @@
 // Keys as NumPy reads them: integers, slices and None make a view; arrays and masks choose among what is left of it.
+#include "../graph/tape.h"
 #include "check.h"
 #include "index.h"
 
@@ -9,9 +10,9 @@ namespace {
 // A key over a view that has an axis for each of the array's that is left, and for each None.
 class Reading {
  public:
-  Reading(const Array& x, const Key& key) : x_(x) {
-    view_.dtype = x.dtype;
-    view_.offset = x.offset;
+  Reading(const View& x, std::span<const KeyItem> key) : x_(x) {
+    view.dtype = x.dtype;
+    view.offset = x.offset;
     int used = check(key);
     for (const KeyItem& item : key) {
       if (item.kind == KeyItem::ellipsis) {
@@ -22,7 +23,6 @@ class Reading {
     }
     keep(x.ndim() - axis_);
     if (apart_) place = 0;
-    base = x.view(std::move(view_));
   }
 
   struct Mask {
@@ -30,7 +30,7 @@ class Reading {
     int number;
     Array mask;  // without dimensions: a bool of its own
   };
-  Array base;
+  View view;  // `axis` of indices and masks is one of its axes
   std::vector<AxisIndex> indices;
   std::vector<Mask> masks;
   std::vector<Shape> flags;  // of bools that are known: (0,) or (1,)
@@ -38,7 +38,7 @@ class Reading {
 
  private:
   // Raises what is wrong with the whole; gives the number of axes that are named.
-  int check(const Key& key) const {
+  int check(std::span<const KeyItem> key) const {
     int used = 0, ellipses = 0;
     for (const KeyItem& item : key) {
       ellipses += item.kind == KeyItem::ellipsis;
@@ -55,8 +55,8 @@ class Reading {
   }
 
   void push(int64_t size, int64_t stride) {
-    view_.shape.push_back(size);
-    view_.strides.push_back(stride);
+    view.shape.push_back(size);
+    view.strides.push_back(stride);
   }
   void keep(int n) {
     if (n > 0) stay(n);
@@ -89,7 +89,7 @@ class Reading {
         break;
       case KeyItem::array:
         advanced();
-        indices.push_back({view_.ndim(), item.value, axis_});
+        indices.push_back({view.ndim(), item.value, axis_});
         push(x_.shape[axis_], x_.strides[axis_]);
         axis_++;
         break;
@@ -99,8 +99,7 @@ class Reading {
 
   void mask(const Array& m) {
     advanced();
-    same_device("index", x_, m);
-    masks.push_back({view_.ndim(), axis_, m});
+    masks.push_back({view.ndim(), axis_, m});
     for (int d = 0; d < m.ndim(); d++, axis_++) {
       if (m.shape[d] != x_.shape[axis_])
         fail(ErrorKind::index, "a mask of shape ", m.shape, " does not fit an array of shape ", x_.shape, " at axis ",
@@ -113,7 +112,7 @@ class Reading {
     int64_t size = x_.shape[axis_];
     if (index < -size || index >= size)
       fail(ErrorKind::index, "index ", index, " is out of bounds for axis ", axis_, " with size ", size);
-    view_.offset += (index < 0 ? index + size : index) * x_.strides[axis_];
+    view.offset += (index < 0 ? index + size : index) * x_.strides[axis_];
     axis_++;
   }
 
@@ -128,102 +127,117 @@ class Reading {
     stop = within(stop);
     if (step > 0 && stop > start) n = (stop - start - 1) / step + 1;
     if (step < 0 && stop < start) n = (start - stop - 1) / -step + 1;
-    if (n > 0) view_.offset += start * x_.strides[axis_];
+    if (n > 0) view.offset += start * x_.strides[axis_];
     stay(1);
     push(n, n > 1 ? x_.strides[axis_] * step : x_.strides[axis_]);
     axis_++;
   }
 
-  const Array& x_;
-  View view_;
+  const View& x_;
   int axis_ = 0, kept_ = 0;
   bool parted_ = false, apart_ = false;
 };
 
 // Masks as index arrays, found by waiting for them.
-Chosen chosen_by(Reading& reading, void (*before_wait)()) {
+Choice choice_of(const Reading& reading, void (*before_wait)()) {
   if (!reading.masks.empty()) before_wait();
-  bool alone = reading.indices.empty() && reading.masks.size() <= 1;
+  Choice choice;
+  choice.indices = reading.indices;
+  choice.place = std::max(reading.place, 0);
+  choice.shapes = reading.flags;
+  choice.unique = reading.indices.empty() && reading.masks.size() <= 1;
   for (const Reading::Mask& m : reading.masks) {
     FoundMask found = find_mask(m.mask);
     Array places = nonzero(found);
-    if (m.mask.ndim() == 0) reading.flags.push_back(Shape{found.number()});
-    for (int d = 0; d < m.mask.ndim(); d++) reading.indices.push_back({m.axis + d, select(places, 0, d), m.number + d});
+    if (m.mask.ndim() == 0) choice.shapes.push_back(Shape{found.number()});
+    for (int d = 0; d < m.mask.ndim(); d++) choice.indices.push_back({m.axis + d, select(places, 0, d), m.number + d});
   }
-  Chosen chosen =
-      choose("index", reading.base, std::move(reading.indices), std::max(reading.place, 0), std::move(reading.flags));
-  chosen.unique = alone;
-  return chosen;
-}
-
-// The view with the masked axes moved to where the chosen ones stand.
-Array masked_view(const Reading& reading) {
-  const Reading::Mask& m = reading.masks[0];
-  std::vector<int64_t> order;
-  for (int a = 0; a < reading.base.ndim(); a++)
-    if (a < m.axis || a >= m.axis + m.mask.ndim()) order.push_back(a);
-  for (int d = 0; d < m.mask.ndim(); d++) order.insert(order.begin() + reading.place + d, m.axis + d);
-  return transpose(reading.base, order);
+  return choice;
 }
 
 bool is_one_mask(const Reading& reading) {
   return reading.masks.size() == 1 && reading.indices.empty() && reading.flags.empty();
 }
 
-// x[mask] = value where the value is the same for every true element: no wait, each element is chosen in place.
-bool set_where(const Reading& reading, const Array& value) {
+// The view with the masked axes moved to where the chosen ones stand.
+View masked_view(const Reading& reading) {
+  const Reading::Mask& m = reading.masks[0];
+  std::vector<int> order;
+  for (int a = 0; a < reading.view.ndim(); a++)
+    if (a < m.axis || a >= m.axis + m.mask.ndim()) order.push_back(a);
+  for (int d = 0; d < m.mask.ndim(); d++) order.insert(order.begin() + reading.place + d, m.axis + d);
+  View moved{reading.view.dtype, reading.view.offset, {}, {}};
+  for (int a : order) {
+    moved.shape.push_back(reading.view.shape[a]);
+    moved.strides.push_back(reading.view.strides[a]);
+  }
+  return moved;
+}
+
+// A value that is the same for every true element, shaped to stand beside the masked view; none if it is not.
+std::optional<Array> beside_mask(const Reading& reading, const View& target, const Array& value) {
   const Array& mask = reading.masks[0].mask;
-  Array target = masked_view(reading);
   int rest = target.ndim() - reading.place - mask.ndim();  // axes after the mask
   Array from = value;
   while (from.ndim() > reading.place + 1 + rest && from.shape[0] == 1) from = select(from, 0, 0);
   if (from.ndim() > rest) {
-    if (from.ndim() > reading.place + 1 + rest || from.shape[from.ndim() - rest - 1] != 1) return false;
-    View v = from;
     int at = from.ndim() - rest - 1;
-    v.shape.erase(at);
-    v.strides.erase(at);
-    for (int d = 0; d < mask.ndim(); d++) {
-      v.shape.insert(at, 1);
-      v.strides.insert(at, 0);
-    }
-    from = from.view(std::move(v));
+    if (at > reading.place || from.shape[at] != 1) return {};
+    Shape shape = from.shape;
+    shape.erase(at);
+    for (int d = 0; d < mask.ndim(); d++) shape.insert(at, 1);
+    from = reshape(from, shape);
   }
-  Shape fitting = target.shape;
   for (int i = 0, skip = target.ndim() - from.ndim(); i < from.ndim(); i++)
-    if (from.shape[i] != 1 && from.shape[i] != fitting[skip + i])
+    if (from.shape[i] != 1 && from.shape[i] != target.shape[skip + i])
       fail(ErrorKind::value, "index: values of shape ", value.shape,
-           " cannot be broadcast to the elements of a mask of ", "shape ", mask.shape, " in an array of shape ",
-           reading.base.shape);
-  View m = mask;
-  m.shape.resize(m.shape.size() + rest, 1);
-  m.strides.resize(m.strides.size() + rest, 0);
-  elementwise(Row::where, {mask.view(std::move(m)), from, target}, {.out = &target, .where = nullptr, .dtype = {}});
+           " cannot be broadcast to the elements of a mask of shape ", mask.shape, " in an array of shape ",
+           reading.view.shape);
+  return from;
+}
+
+// x[mask] = value where the value is the same for every true element: no wait, each element is chosen in place.
+bool set_where(const Array& x, std::span<const KeyItem> key, const Reading& reading, const Array& value) {
+  Array target = x.view(masked_view(reading));
+  std::optional<Array> from = beside_mask(reading, target, value);
+  if (!from) return false;
+  Array mask = reading.masks[0].mask.detached();
+  Shape shape = mask.shape;
+  shape.resize(target.ndim() - reading.place, 1);
+  elementwise(Row::where, {Arg(reshape(mask, shape)), Arg(*from), Arg(target)},
+              {.out = &target, .where = nullptr, .dtype = {}});
+  if (target.node()) tape::note_part_written(x, target, masked_view(Reading(tape::row_major_view(x), key)));
   return true;
 }
 
 }  // namespace
 
-Array get_item(const Array& x, const Key& key, void (*before_wait)()) {
+Array get_item(const Array& x, std::span<const KeyItem> key, void (*before_wait)()) {
   Reading reading(x, key);
-  bool all = is_one_mask(reading) && reading.masks[0].mask.ndim() == reading.base.ndim() && reading.base.ndim() > 0;
-  if (!all) return gather(kIndex, chosen_by(reading, before_wait));
-  before_wait();
-  return compress(reading.base, find_mask(reading.masks[0].mask));
+  bool all = is_one_mask(reading) && reading.masks[0].mask.ndim() == reading.view.ndim() && reading.view.ndim() > 0;
+  if (all && !tape::follows(x)) {
+    before_wait();
+    return compress(x.view(reading.view), find_mask(reading.masks[0].mask));
+  }
+  Array base = tape::selected("getitem", x, [&](const View& v) { return Reading(v, key).view; });
+  return gather(kIndex, base, choice_of(reading, before_wait));
 }
 
-void set_item(const Array& x, const Key& key, const Arg& value, void (*before_wait)()) {
+void set_item(const Array& x, std::span<const KeyItem> key, const Arg& value, void (*before_wait)()) {
+  tape::check_write("assign", x);
   Reading reading(x, key);
-  Arg from = value;
+  Array from = value.array;
   if (value.is_scalar()) {
-    from = Arg(Array(Shape{}, x.dtype, x.device()));
-    assign(from.array, value);
+    from = Array(Shape{}, x.dtype, x.device());
+    assign(from, value);
   } else {
-    if (!(from.array.device() == x.device())) from.array = copy_to_device(from.array, x.device());
-    if (from.array.dtype != x.dtype) from.array = astype(from.array, x.dtype);
+    if (!(from.device() == x.device())) from = copy_to_device(from, x.device());
+    if (from.dtype != x.dtype) from = astype(from, x.dtype);
   }
-  if (is_one_mask(reading) && set_where(reading, from.array)) return;
-  scatter(kIndexUpdate, chosen_by(reading, before_wait), from);
+  if (is_one_mask(reading) && set_where(x, key, reading, from)) return;
+  Array base = x.view(reading.view);
+  scatter(kIndexUpdate, base, choice_of(reading, before_wait), Arg(from));
+  if (base.node()) tape::note_part_written(x, base, Reading(tape::row_major_view(x), key).view);
 }
 
 }  // namespace slipstream

@@ -7,7 +7,8 @@ namespace slipstream {
 
 const Op kCountMask{"count_mask"}, kCompress{"index"}, kNonzero{"nonzero"};
 
-FoundMask find_mask(const Array& given) {
+FoundMask find_mask(const Array& x) {
+  Array given = x.detached();
   Array mask = given.dtype == DType::b1 ? contiguous(given)
                                         : elementwise(Row::not_equal, {given, Scalar::of(static_cast<int64_t>(0))});
   int64_t blocks = (mask.size() + kMaskBlock - 1) / kMaskBlock;
@@ -34,6 +35,7 @@ Array nonzero(const FoundMask& found) {
 }
 
 Array compress(const Array& x, const FoundMask& found) {
+  same_device("index", x, found.mask);
   Record call;
   call.op = &kCompress;
   call.params = found.places;

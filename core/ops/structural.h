@@ -62,9 +62,11 @@ Array take(const Array& x, const Array& indices, int64_t axis, IndexMode mode, c
 // Indices of x's own dimensions, along one axis; put writes in place, `add` to what is there.
 Array take_along(const Array& x, const Array& indices, int64_t axis, IndexMode mode);
 void put_along(const Array& x, const Array& indices, const Arg& value, int64_t axis, IndexMode mode, bool add);
-// x[indices...], an array for each of the first axes; scatter writes in place. Named twice, the last value counts.
+// x[indices...], an array for each of the first axes; scatter writes in place, scattered to a copy. Of values for one
+// element the last counts, or all are added.
 Array gather(const Array& x, std::span<const Array> indices, IndexMode mode);
 void scatter(const Array& x, std::span<const Array> indices, const Arg& value, IndexMode mode, bool add);
+Array scattered(const Array& x, std::span<const Array> indices, const Arg& value, IndexMode mode, bool add);
 
 // ---- random.cpp: a generator is a key and a position; recording takes the positions it needs
 struct RandomState {

@@ -56,9 +56,8 @@ def index_update(a: ArrayLike, ind: ArrayLike, val: ArrayLike) -> ndarray:
     array([[0., 7.],
            [8., 0.]])
     """
-    made = _core.copy(as_array(a))
-    _core.scatter(made, _columns(ind, made, "index_update"), val)
-    return made
+    x = as_array(a)
+    return _core.scattered(x, _columns(ind, x, "index_update"), val)
 
 
 def index_add(a: ArrayLike, ind: ArrayLike, val: ArrayLike) -> ndarray:
@@ -67,9 +66,8 @@ def index_add(a: ArrayLike, ind: ArrayLike, val: ArrayLike) -> ndarray:
     >>> npx.index_add(np.zeros(3), np.array([[0, 2, 2]]), np.array([1, 2, 3]))
     array([1., 0., 5.])
     """
-    made = _core.copy(as_array(a))
-    _core.scatter(made, _columns(ind, made, "index_add"), val, add=True)
-    return made
+    x = as_array(a)
+    return _core.scattered(x, _columns(ind, x, "index_add"), val, add=True)
 
 
 def pick(
