@@ -12,6 +12,8 @@
 
 namespace slipstream {
 
+struct Arg;
+
 // ---- create.cpp
 Array empty(const Shape& shape, DType dtype, Device device);
 Array full(const Shape& shape, Scalar value, DType dtype, Device device);
@@ -55,9 +57,17 @@ Array cumprod(const Array& x, int64_t axis, std::optional<DType> dtype, const Ar
 Array argmin(const Array& x, std::optional<int64_t> axis, bool keepdims, const Array* out = nullptr);
 Array argmax(const Array& x, std::optional<int64_t> axis, bool keepdims, const Array* out = nullptr);
 
-// ---- take.cpp: elements along an axis by an integer array; an index out of range fails the result (mode raise)
+// ---- take.cpp: elements by integer arrays; an index out of range fails the result (mode raise). See index.h too.
 enum class IndexMode { raise, wrap, clip };
 Array take(const Array& x, const Array& indices, int64_t axis, IndexMode mode, const Array* out = nullptr);
+// Indices of x's own dimensions, along one axis; put writes in place, `add` to what is there.
+Array take_along(const Array& x, const Array& indices, int64_t axis, IndexMode mode);
+void put_along(const Array& x, const Array& indices, const Arg& value, int64_t axis, IndexMode mode, bool add);
+// x[indices...], an array for each of the first axes; scatter writes in place, scattered to a copy. Of values for one
+// element the last counts, or all are added.
+Array gather(const Array& x, std::span<const Array> indices, IndexMode mode);
+void scatter(const Array& x, std::span<const Array> indices, const Arg& value, IndexMode mode, bool add);
+Array scattered(const Array& x, std::span<const Array> indices, const Arg& value, IndexMode mode, bool add);
 
 // ---- sort.cpp: equal elements keep their order, NaN counts as the largest number; places are int64
 Array sort(const Array& x, int64_t axis, bool descending, const Array* out = nullptr);

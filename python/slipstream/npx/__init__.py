@@ -35,6 +35,23 @@ from ..device import (
 from ..np.random import seed
 from ._files import load, save, savez
 from ._host import host_call, waitall
+from ._index import (
+    arange_like,
+    boolean_mask,
+    broadcast_like,
+    embedding,
+    gather_nd,
+    index_add,
+    index_update,
+    nonzero,
+    one_hot,
+    pick,
+    reshape_like,
+    scatter_nd,
+    sequence_last,
+    sequence_mask,
+    sequence_reverse,
+)
 from ._nn import activation, gelu, leaky_relu, log_softmax, silu, softmax
 from ._settings import (
     is_np_array,
@@ -65,4 +82,7 @@ __all__ += [
     "softplus",
     "softsign",
 ]
+__all__ += ["arange_like", "boolean_mask", "broadcast_like", "embedding", "gather_nd", "index_add", "index_update"]
+__all__ += ["nonzero", "one_hot", "pick", "reshape_like", "scatter_nd", "sequence_last", "sequence_mask"]
+__all__ += ["sequence_reverse"]
 __all__ += ["is_np_array", "is_np_default_dtype", "is_np_shape", "reset_np", "set_np", "set_np_default_dtype", "use_np"]
