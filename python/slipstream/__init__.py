@@ -18,6 +18,7 @@ from . import _core, config, errors
 if TYPE_CHECKING:
     from . import device as device
     from . import engine as engine
+    from . import gluon as gluon
     from . import np as np
     from . import npx as npx
     from . import profiler as profiler
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_MODULES = ("config", "device", "engine", "errors", "np", "npx", "profiler")
+_MODULES = ("config", "device", "engine", "errors", "gluon", "np", "npx", "profiler")
 _FROM_DEVICE = ("Context", "Device", "cpu", "current_context", "current_device", "gpu", "num_gpus")
 __all__ = [*_MODULES, *_FROM_DEVICE]
 
