@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 from slipstream import _core, np, npx
-from tests.compare import close, same
+from compare import close, same
 
 Values = Any
 
