@@ -222,7 +222,8 @@ def box_encode(
     [array([[[0., 0., 0., 0.]]]), array([[[1., 1., 1., 1.]]])]
     """
     given = as_array(samples)
-    inputs = [given, *(as_array(v, given.device) for v in (matches, anchors, refs, means, stds))]
+    exact = [v if isinstance(v, ndarray) else numpy.asarray(v, "float64") for v in (means, stds)]
+    inputs = [given, *(as_array(v, given.device) for v in (matches, anchors, refs, *exact))]
     shape = (*given.shape, 4)
 
     def run(chosen: Values, match: Values, boxes: Values, own: Values, mean: Values, std: Values) -> Any:
