@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <vector>
@@ -89,7 +90,7 @@ class ConvImage {
         int64_t y = source[middle] + h * split[middle];
         bool inside = y >= 0 && y < size[middle] && (thin || (z >= 0 && z < size[0]));
         if (!inside)
-          std::fill_n(to, rows[last], T(0));
+          clear(to, rows[last]);
         else
           fill_row(to, rows[last], from + (z * size[middle] + y) * size[last], source[last], split[last], size[last]);
       }
@@ -100,14 +101,31 @@ class ConvImage {
   static void fill_row(T* to, int64_t n, const T* from, int64_t first, int64_t step, int64_t size) {
     int64_t begin = first >= 0 ? 0 : std::min(n, (-first + step - 1) / step);
     int64_t end = std::clamp((size - first + step - 1) / step, begin, n);
-    std::fill_n(to, begin, T(0));
+    clear(to, begin);
     constexpr auto item = static_cast<int64_t>(sizeof(T));
     if (step == 1)
-      std::copy_n(from + first + begin, end - begin, to + begin);
+      copy(to + begin, from + first + begin, end - begin);
     else
       loops().gather[std::countr_zero(sizeof(T))](
           to + begin, reinterpret_cast<const char*>(from + first + begin * step), step * item, end - begin);
-    std::fill_n(to + end, n - end, T(0));
+    clear(to + end, n - end);
+  }
+
+  // Rows are short: a call of the library would cost more than the work.
+  template <class T>
+  static void copy(T* to, const T* from, int64_t n) {
+    for (; n >= 8; n -= 8, to += 8, from += 8) std::memcpy(to, from, 8 * sizeof(T));
+    for (; n > 0; n--) {
+      *to++ = *from++;
+      asm volatile("");  // or the compiler makes it a call
+    }
+  }
+  template <class T>
+  static void clear(T* to, int64_t n) {
+    for (; n > 0; n--) {
+      *to++ = T(0);
+      asm volatile("");
+    }
   }
 };
 
