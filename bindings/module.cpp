@@ -28,6 +28,7 @@ NB_MODULE(_core, m) {
   bind_sorting(m);
   bind_indexing(m);
   bind_random(m);
+  bind_neural(m);
   bind_host(m);
   bind_autograd(m);
   bind_engine(m);
