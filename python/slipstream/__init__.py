@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core, config, errors
 
 if TYPE_CHECKING:
+    from . import autograd as autograd
     from . import device as device
     from . import engine as engine
     from . import gluon as gluon
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _MODULES: tuple[str, ...] = ("config", "device", "engine", "errors", "gluon", "np", "npx", "profiler")
+_MODULES += ("autograd",)
 _MODULES += ("init", "initializer", "kvstore", "lr_scheduler", "optimizer")
 _FROM_DEVICE = ("Context", "Device", "cpu", "current_context", "current_device", "gpu", "num_gpus")
 __all__ = [*_MODULES, *_FROM_DEVICE]
