@@ -26,6 +26,7 @@ NB_MODULE(_core, m) {
   bind_rows(m);
   bind_structural(m);
   bind_random(m);
+  bind_neural(m);
   bind_host(m);
   bind_autograd(m);
   bind_engine(m);

@@ -36,6 +36,7 @@ void bind_exchange(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_structural(nb::module_& m);
 void bind_random(nb::module_& m);
+void bind_neural(nb::module_& m);
 void bind_host(nb::module_& m);
 void bind_autograd(nb::module_& m);
 void bind_engine(nb::module_& m);

@@ -18,5 +18,8 @@ void register_argreduce(engine::Backend& backend);
 void register_take(engine::Backend& backend);
 void register_random(engine::Backend& backend);
 void register_host(engine::Backend& backend);
+void register_conv(engine::Backend& backend);
+void register_conv_weight(engine::Backend& backend);
+void register_pool(engine::Backend& backend);
 
 }  // namespace slipstream::cpu

@@ -58,6 +58,31 @@ Array argmax(const Array& x, std::optional<int64_t> axis, bool keepdims, const A
 enum class IndexMode { raise, wrap, clip };
 Array take(const Array& x, const Array& indices, int64_t axis, IndexMode mode, const Array* out = nullptr);
 
+// ---- conv.cpp: convolution over 1 to 3 spatial axes after batch and channels, and its gradients for data of a size and
+// for a weight of a kernel size
+struct ConvOptions {
+  std::vector<int64_t> stride, dilate, pad;  // one number for each spatial axis
+  int64_t groups = 1;
+};
+Array convolution(const Array& data, const Array& weight, const Array* bias, const ConvOptions& options);
+Array convolution_data(const Array& gradient, const Array& weight, std::span<const int64_t> size,
+                       const ConvOptions& options);
+Array convolution_weight(const Array& gradient, const Array& data, std::span<const int64_t> kernel,
+                         const ConvOptions& options);
+
+// ---- pool.cpp: sums, means and largest elements of windows over 1 to 3 spatial axes, and their gradients
+enum class PoolKind { max, mean, mean_inside, sum };  // mean_inside: padding does not count
+struct PoolOptions {
+  PoolKind kind = PoolKind::max;
+  std::vector<int64_t> kernel, stride, pad;  // one number for each spatial axis
+  std::vector<int64_t> size;                 // of the result
+};
+Array pool(const Array& data, const PoolOptions& options);
+// The gradient of data, given that of the result. For the largest elements `data` says which they are.
+Array pool_gradient(const Array& gradient, const Array& data, const PoolOptions& options);
+// The elements of `values` at the places of the largest elements of `data`.
+Array pool_pick(const Array& values, const Array& data, const PoolOptions& options);
+
 // ---- random.cpp: a generator is a key and a position; recording takes the positions it needs
 struct RandomState {
   uint64_t key = 0;
