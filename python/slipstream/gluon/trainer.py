@@ -149,8 +149,9 @@ class Trainer:
                     indices.append(i)
                     grads.append(data.grad)
                     weights.append(data)
+        self._add_updaters(work)
         for device, (indices, grads, weights) in work.items():
-            self._updater(device)(indices, grads, weights)
+            self._updaters[device](indices, grads, weights)
 
     def _is_fresh(self, parameter: Parameter, data: ndarray, ignore_stale: bool) -> bool:
         if data._fresh_grad:
@@ -164,16 +165,15 @@ class Trainer:
             )
         return False
 
-    def _updater(self, device: Device) -> optimizers.Updater:
-        """The updater of a device; on a new device it begins with the states of the others."""
-        if device not in self._updaters:
-            made = optimizers.get_updater(self._optimizer)
-            for other in self._updaters.values():
-                made.states = dict(other.states)
-                made.states_synced = dict.fromkeys(made.states, False)
-                break
-            self._updaters[device] = made
-        return self._updaters[device]
+    def _add_updaters(self, devices: Iterable[Device]) -> None:
+        """Updaters for devices that have none; they go on with copies of the states that there are on another."""
+        known = next(iter(self._updaters.values()), None)
+        for device in devices:
+            if device not in self._updaters:
+                made = self._updaters[device] = optimizers.get_updater(self._optimizer)
+                if known is not None:
+                    made.states = {i: made.sync_state_context(s, device) for i, s in known.states.items()}
+                    made.states_synced = dict.fromkeys(made.states, True)
 
     def _update_in_store(self, ignore_stale: bool) -> None:
         store: Any = self._kvstore
@@ -215,9 +215,9 @@ class Trainer:
         self._optimizer.param_dict = dict(enumerate(self._params))
 
     def _any_updater(self) -> optimizers.Updater:
-        for updater in self._updaters.values():
-            return updater
-        return self._updater(self._params[0].list_device()[0])
+        if not self._updaters:
+            self._add_updaters(self._params[0].list_device())
+        return next(iter(self._updaters.values()))
 
 
 def _parameters(params: Any) -> list[Parameter]:

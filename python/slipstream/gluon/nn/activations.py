@@ -105,7 +105,7 @@ class SELU(HybridBlock):
 
     >>> from slipstream.gluon import nn
     >>> nn.SELU()(np.array([0.0, 1.0]))
-    array([0.       , 1.0507009])
+    array([0.      , 1.050701])
     """
 
     def forward(self, x: ndarray) -> ndarray:

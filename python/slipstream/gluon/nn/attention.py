@@ -37,7 +37,8 @@ def _weights(scores: ndarray, allowed: ndarray | None) -> ndarray:
     if allowed is None:
         return npx.softmax(scores, axis=-1)
     lowest = -1e4 if scores.dtype.itemsize == 2 else -1e30
-    return np.where(allowed, npx.softmax(np.where(allowed, scores, lowest), axis=-1), 0.0)
+    weights: ndarray = np.where(allowed, npx.softmax(np.where(allowed, scores, lowest), axis=-1), 0.0)
+    return weights
 
 
 def scaled_dot_product_attention(

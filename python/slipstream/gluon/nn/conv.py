@@ -117,7 +117,7 @@ class _Conv(HybridBlock):
         device = x.device
         bias = None if self.bias is None else self.bias.data(device)
         out = npx.convolution(x, self.weight.data(device), bias, **self._options())
-        return out if self.act is None else self.act(out)  # type: ignore[no-any-return]
+        return out if self.act is None else self.act(out)
 
     def __repr__(self) -> str:
         ends = f"{self._in_channels or None} -> {self._channels}, kernel_size={self._kernel}, stride={self._strides}"
@@ -241,7 +241,7 @@ class _ConvTranspose(_Conv):
         device = x.device
         bias = None if self.bias is None else self.bias.data(device)
         out = npx.deconvolution(x, self.weight.data(device), bias, adj=self._output_padding, **self._options())
-        return out if self.act is None else self.act(out)  # type: ignore[no-any-return]
+        return out if self.act is None else self.act(out)
 
 
 class Conv1DTranspose(_ConvTranspose):
@@ -373,7 +373,24 @@ class ReflectionPad2D(HybridBlock):
 
     def forward(self, x: ndarray) -> ndarray:
         """The larger array."""
-        return np.pad(x, self._pairs, mode="reflect")
+        for axis, (before, after) in enumerate(self._pairs):
+            if max(before, after) >= x.shape[axis] and before + after > 0:
+                raise ValueError(f"ReflectionPad2D: {max(before, after)} more for axis {axis} of {x.shape}")
+            if before or after:
+                x = np.concatenate(_with_mirrors(x, axis, before, after), axis=axis)
+        return x
+
+
+def _with_mirrors(x: ndarray, axis: int, before: int, after: int) -> list[ndarray]:
+    """The array between its mirror images along an axis; the element at a border is not repeated."""
+    ahead = (slice(None),) * axis
+    size = x.shape[axis]
+    parts = [x]
+    if before:
+        parts.insert(0, np.flip(x[(*ahead, slice(1, before + 1))], axis))
+    if after:
+        parts.append(np.flip(x[(*ahead, slice(size - 1 - after, size - 1))], axis))
+    return parts
 
 
 class _PixelShuffle(HybridBlock):

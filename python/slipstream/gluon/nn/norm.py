@@ -102,7 +102,7 @@ class BatchNorm(_Norm):
     def forward(self, x: ndarray) -> ndarray:
         """The normalised batch."""
         device = x.device
-        return npx.batch_norm(
+        out: ndarray = npx.batch_norm(
             x,
             self.gamma.data(device),
             self.beta.data(device),
@@ -114,6 +114,7 @@ class BatchNorm(_Norm):
             use_global_stats=self._use_global_stats,
             axis=self._axis,
         )
+        return out
 
 
 class BatchNormReLU(BatchNorm):
@@ -207,7 +208,9 @@ class LayerNorm(_Norm):
     def forward(self, x: ndarray) -> ndarray:
         """The normalised array."""
         device = x.device
-        return npx.layer_norm(x, self.gamma.data(device), self.beta.data(device), self._axis, self._epsilon)
+        gamma, beta = self.gamma.data(device), self.beta.data(device)
+        out: ndarray = npx.layer_norm(x, gamma, beta, self._axis, self._epsilon)
+        return out
 
 
 class GroupNorm(_Norm):
@@ -238,7 +241,8 @@ class GroupNorm(_Norm):
         """The normalised array."""
         device = x.device
         gamma, beta = self.gamma.data(device), self.beta.data(device)
-        return npx.group_norm(x, gamma, beta, num_groups=self._num_groups, eps=self._epsilon)
+        out: ndarray = npx.group_norm(x, gamma, beta, num_groups=self._num_groups, eps=self._epsilon)
+        return out
 
 
 class InstanceNorm(_Norm):

@@ -44,7 +44,7 @@ class _Pool(HybridBlock):
         super().__init__(**kwargs)
         owner = type(self).__name__
         kernel = sizes(pool_size, ndim, owner, "pool_size")
-        self._options = {
+        self._options: dict[str, Any] = {
             "kernel": kernel,
             "stride": kernel if strides is None else sizes(strides, ndim, owner, "strides"),
             "pad": sizes(padding, ndim, owner, "padding"),
