@@ -1,7 +1,7 @@
 // Convolutions and their gradients for data: padded images in the cache, blocks of filters and places in registers.
 #include "../ops/conv.h"
 
-#include <numeric>
+#include <bit>
 
 #include "backend.h"
 #include "conv_image.h"
@@ -106,13 +106,21 @@ struct Grid {
   }
 };
 
+// Results that lie side by side, from a lane of a block on.
+struct Run {
+  int32_t lane, n;
+  int64_t out, step;
+};
+
 template <class T>
 class Convolve final : public Kernel {
   static constexpr int64_t kLanes = kConvVector / static_cast<int64_t>(sizeof(T));
   static constexpr int64_t kWidest = kLanes * kConvVectors;
-  static constexpr int64_t kDepth = 600;  // weights of a filter at a time
+  static constexpr int64_t kDepth = 600;                                             // weights of a filter at a time
+  static constexpr int64_t kRows = 144;  // rows of images that a block reads
   static constexpr int64_t kImages = (3 << 16) / static_cast<int64_t>(sizeof(T));  // elements of images at a time
-  static constexpr int64_t kWork = (4 << 20) / static_cast<int64_t>(sizeof(T) / 4);  // multiply-adds of a chunk
+  static constexpr int64_t kUnits = 16;  // enough for the cores
+  static constexpr double kWork = (4 << 20) / static_cast<double>(sizeof(T) / 4);  // multiply-adds of a chunk
 
  public:
   Convolve(const Record& call, bool backwards)
@@ -132,6 +140,7 @@ class Convolve final : public Kernel {
     image_.size = sizes_of(call.inputs[0]);
     image_.split = backwards ? Axes3{1, 1, 1} : params_.stride;
     empty_ = images_ == 0 || filters_ == 0;
+    alone_ = channels_ == 1 && filters_ == 1 && passes_.size() == 1;
     if (empty_) return;
     place_taps();
     cut_channels();
@@ -178,11 +187,13 @@ class Convolve final : public Kernel {
     }
   }
 
+  // As many as keep what a block reads of their images in the first cache.
   void cut_channels() {
-    blocks_ = chunks_of(channels_ * std::max<int64_t>(most_taps_, 1), kDepth);
-    blocks_ = std::min(blocks_, std::max<int64_t>(1, channels_));
-    block_ = (channels_ + blocks_ - 1) / blocks_;
-    blocks_ = chunks_of(channels_, std::max<int64_t>(1, block_));
+    int64_t rows = kernel_[0] * kernel_[1] * std::min(kernel_[2], image_.split[2]);
+    int64_t most = std::max<int64_t>(1, std::min(kDepth / std::max<int64_t>(most_taps_, 1), kRows / rows));
+    blocks_ = chunks_of(channels_, most);
+    block_ = std::max<int64_t>(1, (channels_ + blocks_ - 1) / blocks_);
+    blocks_ = chunks_of(channels_, block_);
   }
 
   // As many rows at a time as keep the images of a block of channels in the cache, and both cores at work.
@@ -190,30 +201,40 @@ class Convolve final : public Kernel {
     image_.cut = steps_[0] > 1 ? 0 : 1;
     auto cut = static_cast<size_t>(image_.cut);
     int64_t all = steps_[cut];
-    band_ = all;
-    Axes3 steps = steps_;
+    bands_ = 1;
     for (;;) {
+      band_ = (all + bands_ - 1) / bands_;
+      Axes3 steps = steps_;
       steps[cut] = band_;
       image_.fit(steps, places_);
-      if (band_ == 1 || std::max<int64_t>(1, block_) * image_.plane <= kImages) break;
-      band_ = (band_ + 1) / 2;
+      bool few = images_ * groups_ * bands_ < kUnits && work() > kWork && band_ * steps_[2] >= 16 * kLanes;
+      if (band_ == 1 || (block_ * image_.plane <= kImages && !few)) break;
+      bands_ *= 2;
     }
     bands_ = chunks_of(all, band_);
-    band_ = (all + bands_ - 1) / bands_;
-    bands_ = chunks_of(all, band_);
-    steps[cut] = band_;
-    image_.fit(steps, places_);
   }
 
+  // Images go together where they are small: then more than one takes part in what is read of the weights.
   void cut_filters() {
     vectors_ = filters_ * kConvVectors <= kConvSums ? kConvVectors : 2;
     panels_ = chunks_of(filters_, kConvSums / vectors_);
-    double work = static_cast<double>(volume(out_size_)) / static_cast<double>(bands_);
-    for (int64_t n : {channels_, filters_, std::max<int64_t>(most_taps_, 1)}) work *= static_cast<double>(n);
-    int64_t units = images_ * groups_ * bands_;
-    if (units < 16 && work > static_cast<double>(kWork)) parts_ = std::min(panels_, (16 + units - 1) / units);
-    work /= static_cast<double>(parts_);
-    per_chunk_ = std::clamp<int64_t>(static_cast<int64_t>(static_cast<double>(kWork) / (work + 1)), 1, 256);
+    heavy_ = channels_ * most_taps_ * filters_ > volume(steps_) * (channels_ + filters_);
+    if (bands_ == 1) {
+      together_ = std::min(images_, kImages / (block_ * image_.plane));
+      if (!heavy_) together_ = std::min(together_, static_cast<int64_t>(kWork / (work() + 1)));
+      together_ = std::max<int64_t>(1, std::min<int64_t>(together_, 64));
+    }
+    sets_ = chunks_of(images_, together_);
+    int64_t units = sets_ * groups_ * bands_;
+    double each = work() * static_cast<double>(together_);
+    if (units < kUnits && each > kWork) parts_ = std::min((panels_ + 3) / 4, (kUnits + units - 1) / units);
+    per_chunk_ = std::clamp<int64_t>(static_cast<int64_t>(kWork / (each / static_cast<double>(parts_) + 1)), 1, 256);
+  }
+
+  // Multiply-adds of a band of one image of one group.
+  double work() const {
+    double n = static_cast<double>(volume(steps_)) / static_cast<double>(bands_);
+    return n * static_cast<double>(channels_) * static_cast<double>(filters_) * static_cast<double>(places_.size());
   }
 
   void offsets() {
@@ -222,7 +243,7 @@ class Convolve final : public Kernel {
         for (const Tap& tap : pass.taps) pass.offsets.push_back(c * image_.plane + image_.offset(tap.at));
   }
 
-  int64_t items() const { return images_ * groups_ * bands_ * parts_; }
+  int64_t items() const { return sets_ * groups_ * bands_ * parts_; }
   int64_t pack_items() const { return groups_ * static_cast<int64_t>(passes_.size()) * blocks_; }
   int64_t panel_begin(int64_t panel) const {
     return panel * (filters_ / panels_) + std::min(panel, filters_ % panels_);
@@ -243,20 +264,44 @@ class Convolve final : public Kernel {
     int64_t taps = volume(kernel_), per_filter = (backwards_ ? filters_ : channels_) * taps;
     int64_t filter_step = backwards_ ? taps : per_filter, channel_step = backwards_ ? per_filter : taps;
     const T* from = weight_ + group * channels_ * filters_ * taps + block * block_ * channel_step;
+    bool all = static_cast<int64_t>(pass.taps.size()) == taps;
+    int64_t channels = block_channels(block), rows = backwards_ ? taps : channels * taps;
     for (int64_t panel = 0; panel < panels_; panel++) {
-      int64_t first = panel_begin(panel), end = panel_begin(panel + 1);
+      int64_t first = panel_begin(panel), height = panel_begin(panel + 1) - first;
       T* to = packed(pass, group, block, first);
-      for (int64_t c = 0; c < block_channels(block); c++)
+      if (all) {
+        for (int64_t k = 0; k < channels * taps; k += rows)
+          turn(to + k * height, height, from + first * filter_step + k / taps * channel_step, rows, filter_step);
+        continue;
+      }
+      for (int64_t c = 0; c < channels; c++)
         for (const Tap& tap : pass.taps)
-          for (int64_t m = first; m < end; m++) *to++ = from[m * filter_step + c * channel_step + tap.weight];
+          for (int64_t m = first; m < first + height; m++)
+            *to++ = from[m * filter_step + c * channel_step + tap.weight];
     }
   }
 
-  // ---- one band of one group of one image, for some of the filters
+  // to[k * height + i] = from[k + i * step].
+  static void turn(T* to, int64_t height, const T* from, int64_t rows, int64_t step) {
+    constexpr auto item = static_cast<int64_t>(sizeof(T));
+    loops().transpose[std::countr_zero(sizeof(T))](to, height, reinterpret_cast<const char*>(from), rows, height, item,
+                                                   step * item);
+  }
 
+  // ---- one band of one group of some images, for some of the filters
+
+  // Neighbouring places of an image.
+  struct Tile {
+    const T* image;
+    T* out;  // of its image and group
+    int64_t at;  // where all of them begin in it, if they lie side by side there too
+    int32_t vectors;
+    int32_t runs, last;  // else, these say where they go
+  };
   struct Item {
     int64_t first_panel, last_panel, band, group;
-    T* out;  // of this image and group
+    std::vector<Tile> tiles;
+    std::vector<Run> runs;
   };
 
   void run_item(int64_t number) {
@@ -266,18 +311,46 @@ class Convolve final : public Kernel {
     item.last_panel = (part + 1) * panels_ / parts_;
     item.band = rest % bands_ * band_;
     item.group = rest / bands_ % groups_;
-    int64_t image = rest / bands_ / groups_, in_plane = volume(image_.size);
-    item.out = out_ + (image * groups_ + item.group) * filters_ * volume(out_size_);
-    const T* in = in_ + (image * groups_ + item.group) * channels_ * in_plane;
-    T* planes = scratch<0, T>(std::max<int64_t>(block_, 1) * image_.plane + 2 * kWidest);
+    int64_t first = rest / bands_ / groups_ * together_, n = std::min(together_, images_ - first);
+    int64_t in_plane = volume(image_.size), out_plane = volume(out_size_), per_image = block_ * image_.plane;
+    T* planes = scratch<0, T>(together_ * per_image + 2 * kWidest);
     for (int64_t block = 0; block < blocks_; block++) {
-      for (int64_t c = 0; c < block_channels(block); c++)
-        image_.fill(planes + c * image_.plane, in + (block * block_ + c) * in_plane, item.band);
-      for (const Pass& pass : passes_) run_pass(pass, item, block, planes);
+      for (int64_t i = 0; i < n; i++) {
+        const T* in = in_ + (((first + i) * groups_ + item.group) * channels_ + block * block_) * in_plane;
+        for (int64_t c = 0; c < block_channels(block); c++)
+          image_.fill(planes + i * per_image + c * image_.plane, in + c * in_plane, item.band);
+      }
+      if (alone_) {
+        for (int64_t i = 0; i < n; i++)
+          run_alone(item, planes + i * per_image, out_ + ((first + i) * groups_ + item.group) * out_plane);
+        continue;
+      }
+      for (const Pass& pass : passes_) {
+        item.tiles.clear();
+        item.runs.clear();
+        for (int64_t i = 0; i < n; i++)
+          find_tiles(pass, item, planes + i * per_image,
+                     out_ + ((first + i) * groups_ + item.group) * filters_ * out_plane);
+        run_tiles(pass, item, block);
+      }
     }
   }
 
-  void run_pass(const Pass& pass, const Item& item, int64_t block, const T* planes) {
+  // One filter of one channel.
+  void run_alone(const Item& item, const T* plane, T* out) const {
+    const Pass& pass = passes_[0];
+    auto cut = static_cast<size_t>(image_.cut);
+    Axes3 n = pass.grid;
+    n[cut] = std::min(band_, n[cut] - item.band);
+    int64_t out_slice = out_size_[1] * out_size_[2];
+    out += item.band * (cut == 0 ? out_slice : out_size_[2]);
+    for (int64_t d = 0; d < n[0]; d++)
+      loops_.rows({packed(pass, item.group, 0, 0), plane + d * image_.rows[1] * image_.rows[2], pass.offsets.data(),
+                   static_cast<int64_t>(pass.taps.size()), n[1], n[2], image_.rows[2], out_size_[2],
+                   out + d * out_slice, bias_ ? bias_[item.group] : T(0)});
+  }
+
+  void find_tiles(const Pass& pass, Item& item, const T* planes, T* out) const {
     auto cut = static_cast<size_t>(image_.cut);
     Axes3 n = pass.grid;
     n[cut] = std::min(band_, n[cut] - item.band);
@@ -289,93 +362,97 @@ class Convolve final : public Kernel {
                Line{n[2], 1, out_step[2]}});
     int64_t in_rows = grid.outer() * ((grid.lines.back().n + kLanes - 1) / kLanes * kLanes);
     if (grid.span() + grid.span() / 8 < in_rows)
-      run_flat(grid, pass, item, block, planes, origin);
+      cut_flat(grid, item, planes, out, origin);
     else
-      run_rows(grid, pass, item, block, planes, origin);
+      cut_rows(grid, item, planes, out, origin);
   }
 
+  static int32_t vectors_for(int64_t lanes) { return static_cast<int32_t>((lanes + kLanes - 1) / kLanes); }
+
   // Vectors along the innermost line.
-  void run_rows(const Grid& grid, const Pass& pass, const Item& item, int64_t block, const T* planes, int64_t origin) {
+  void cut_rows(const Grid& grid, Item& item, const T* planes, T* out, int64_t origin) const {
     const Line row = grid.lines.back();
     int64_t wide = vectors_ * kLanes, outer = grid.outer();
     for (int64_t r = 0; r < outer; r++) {
-      int64_t image = 0, out = origin, rest = r;
+      int64_t image = 0, at = origin, rest = r;
       for (size_t i = grid.lines.size() - 1; i-- > 0; rest /= grid.lines[i].n) {
         image += rest % grid.lines[i].n * grid.lines[i].image;
-        out += rest % grid.lines[i].n * grid.lines[i].out;
+        at += rest % grid.lines[i].n * grid.lines[i].out;
       }
       for (int64_t x = 0; x < row.n; x += wide) {
-        Tile tile;
-        tile.image = planes + image + x;
-        tile.count = std::min(wide, row.n - x);
-        tile.vectors = static_cast<int>((tile.count + kLanes - 1) / kLanes);
-        tile.direct = row.out == 1 && tile.count % kLanes == 0;
-        if (tile.direct)
-          tile.out[0] = out + x;
-        else
-          for (int64_t j = 0; j < tile.count; j++) tile.out[j] = out + (x + j) * row.out;
-        run_tile(tile, pass, item, block);
+        int64_t count = std::min(wide, row.n - x);
+        auto runs = static_cast<int32_t>(item.runs.size());
+        if (row.out != 1 || count % kLanes != 0)
+          item.runs.push_back({0, static_cast<int32_t>(count), at + x * row.out, row.out});
+        item.tiles.push_back(
+            {planes + image + x, out, at + x, vectors_for(count), runs, static_cast<int32_t>(item.runs.size())});
       }
     }
   }
 
   // Vectors over all of the image, gaps between the lines included: for lines shorter than a vector.
-  void run_flat(const Grid& grid, const Pass& pass, const Item& item, int64_t block, const T* planes, int64_t origin) {
-    int64_t span = grid.span(), wide = vectors_ * kLanes;
-    for (int64_t p = 0; p < span; p += wide) {
-      Tile tile;
-      tile.image = planes + p;
-      tile.count = std::min(wide, span - p);
-      tile.vectors = static_cast<int>((tile.count + kLanes - 1) / kLanes);
-      tile.direct = false;
-      bool some = false;
-      for (int64_t j = 0; j < tile.count; j++) {
-        int64_t rest = p + j, out = origin;
-        for (const Line& line : grid.lines) {
-          int64_t at = rest / line.image;
-          rest -= at * line.image;
-          out = at < line.n && out >= 0 ? out + at * line.out : -1;
-        }
-        tile.out[j] = out;
-        some |= out >= 0;
+  void cut_flat(const Grid& grid, Item& item, const T* planes, T* out, int64_t origin) const {
+    const Line row = grid.lines.back();
+    int64_t wide = vectors_ * kLanes, outer = grid.outer(), span = grid.span(), begin = -1;
+    for (int64_t r = 0; r < outer; r++) {
+      int64_t image = 0, at = origin, rest = r;
+      for (size_t i = grid.lines.size() - 1; i-- > 0; rest /= grid.lines[i].n) {
+        image += rest % grid.lines[i].n * grid.lines[i].image;
+        at += rest % grid.lines[i].n * grid.lines[i].out;
       }
-      if (some) run_tile(tile, pass, item, block);
+      for (int64_t x = 0; x < row.n;) {
+        if (begin < 0 || image + x >= begin + wide) {  // a new tile, from here on
+          begin = image + x;
+          auto runs = static_cast<int32_t>(item.runs.size());
+          item.tiles.push_back({planes + begin, out, 0, vectors_for(std::min(wide, span - begin)), runs, runs});
+        }
+        int64_t lane = image + x - begin, count = std::min(row.n - x, wide - lane);
+        item.runs.push_back({static_cast<int32_t>(lane), static_cast<int32_t>(count), at + x * row.out, row.out});
+        item.tiles.back().last++;
+        x += count;
+      }
     }
   }
 
-  // Neighbouring places of the image.
-  struct Tile {
-    const T* image;
-    int vectors;
-    bool direct;  // all of them lie side by side in the result too, from out[0] on
-    int64_t count;
-    int64_t out[kWidest];  // where each goes; -1: nowhere
-  };
-
-  void run_tile(const Tile& tile, const Pass& pass, const Item& item, int64_t block) {
-    int64_t plane = volume(out_size_);
-    alignas(64) T sums[kConvSums * kWidest];
-    for (int64_t panel = item.first_panel; panel < item.last_panel; panel++) {
-      int64_t first = panel_begin(panel), height = panel_begin(panel + 1) - first;
-      T* out = item.out + first * plane;
-      bool with_bias = bias_ && block == 0;
-      ConvBlock<T> b{packed(pass, item.group, block, first),
-                     tile.image,
-                     pass.offsets.data(),
-                     block_channels(block) * static_cast<int64_t>(pass.taps.size()),
-                     tile.direct ? out + tile.out[0] : sums,
-                     tile.direct ? plane : kWidest,
-                     with_bias ? bias_ + item.group * filters_ + first : nullptr,
-                     tile.direct && block > 0};
-      loops_.blocks[height - 1][tile.vectors - 1](b);
-      if (tile.direct) continue;
-      for (int64_t i = 0; i < height; i++)
-        for (int64_t j = 0; j < tile.count; j++) {
-          if (tile.out[j] < 0) continue;
-          T& to = out[i * plane + tile.out[j]];
-          to = block > 0 ? to + sums[i * kWidest + j] : sums[i * kWidest + j];
-        }
+  void run_tiles(const Pass& pass, const Item& item, int64_t block) const {
+    if (heavy_) {
+      for (int64_t panel = item.first_panel; panel < item.last_panel; panel++)
+        for (const Tile& tile : item.tiles) run_block(tile, panel, pass, item, block);
+    } else {
+      for (const Tile& tile : item.tiles)
+        for (int64_t panel = item.first_panel; panel < item.last_panel; panel++)
+          run_block(tile, panel, pass, item, block);
     }
+  }
+
+  void run_block(const Tile& tile, int64_t panel, const Pass& pass, const Item& item, int64_t block) const {
+    alignas(64) T sums[kConvSums * kWidest];
+    int64_t plane = volume(out_size_), first = panel_begin(panel), height = panel_begin(panel + 1) - first;
+    T* out = tile.out + first * plane;
+    bool direct = tile.runs == tile.last;
+    ConvBlock<T> b{packed(pass, item.group, block, first),
+                   tile.image,
+                   pass.offsets.data(),
+                   block_channels(block) * static_cast<int64_t>(pass.taps.size()),
+                   direct ? out + tile.at : sums,
+                   direct ? plane : kWidest,
+                   bias_ && block == 0 ? bias_ + item.group * filters_ + first : nullptr,
+                   direct && block > 0};
+    loops_.blocks[height - 1][tile.vectors - 1](b);
+    for (int32_t r = tile.runs; r < tile.last; r++) {
+      const Run& run = item.runs[static_cast<size_t>(r)];
+      for (int64_t i = 0; i < height; i++)
+        store(out + i * plane + run.out, sums + i * kWidest + run.lane, run.n, run.step, block > 0);
+    }
+  }
+
+  static void store(T* to, const T* from, int64_t n, int64_t step, bool add) {
+    if (step == 1 && !add)
+      for (int64_t j = 0; j < n; j++) to[j] = from[j];
+    else if (add)
+      for (int64_t j = 0; j < n; j++) to[j * step] += from[j];
+    else
+      for (int64_t j = 0; j < n; j++) to[j * step] = from[j];
   }
 
   const ConvLoops<T>& loops_ = conv_loops<T>();
@@ -392,6 +469,9 @@ class Convolve final : public Kernel {
   int64_t weights_ = 0, most_taps_ = 0;
   int64_t block_ = 1, blocks_ = 1;  // channels at a time
   int64_t band_ = 1, bands_ = 1;  // rows at a time
+  int64_t together_ = 1, sets_ = 1;  // images at a time
+  bool alone_ = false;  // each group has one channel and one filter
+  bool heavy_ = false;  // weights are more than what they meet
   int vectors_ = 2;
   int64_t panels_ = 1, parts_ = 1;  // blocks of filters; parts that they are cut into for more chunks
   int64_t per_chunk_ = 1;

@@ -31,6 +31,19 @@ struct ConvWeightBlock {
   int64_t down;
 };
 
+// All results of one filter of one channel:
+//   out[y * out_pitch + x] = bias + sum over k < taps of weights[k] * image[y * pitch + x + offsets[k]]
+template <class T>
+struct ConvRows {
+  const T* weights;
+  const T* image;
+  const int64_t* offsets;
+  int64_t taps;
+  int64_t rows, length, pitch, out_pitch;
+  T* out;
+  T bias;
+};
+
 inline constexpr int kConvSums = 12;                  // vectors of sums that stay in registers
 inline constexpr int kConvHeight = 6;                 // filters, or weights, of a block two vectors wide
 inline constexpr int kConvVectors = 4;                // at most
@@ -43,6 +56,7 @@ struct ConvLoops {
   void (*weights[kConvSums][kConvVectors])(const ConvWeightBlock<T>&) = {};
   // For a single filter, with vectors of places; by the number of weights - 1.
   void (*one_filter[kConvSums])(const ConvWeightBlock<T>&) = {};
+  void (*rows)(const ConvRows<T>&) = nullptr;
 };
 
 }  // namespace slipstream::cpu

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -100,10 +101,12 @@ class ConvImage {
     int64_t begin = first >= 0 ? 0 : std::min(n, (-first + step - 1) / step);
     int64_t end = std::clamp((size - first + step - 1) / step, begin, n);
     std::fill_n(to, begin, T(0));
+    constexpr auto item = static_cast<int64_t>(sizeof(T));
     if (step == 1)
       std::copy_n(from + first + begin, end - begin, to + begin);
     else
-      for (int64_t i = begin; i < end; i++) to[i] = from[first + i * step];
+      loops().gather[std::countr_zero(sizeof(T))](
+          to + begin, reinterpret_cast<const char*>(from + first + begin * step), step * item, end - begin);
     std::fill_n(to + end, n - end, T(0));
   }
 };

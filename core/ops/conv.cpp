@@ -2,6 +2,7 @@
 #include "conv.h"
 
 #include "../elementwise.h"
+#include "../graph/tape.h"
 #include "check.h"
 #include "structural.h"
 
@@ -119,9 +120,7 @@ Array record_conv(const Op& op, const Array& a, const Array& b, const Array* bia
   return compute == type ? result : astype(result, type);
 }
 
-}  // namespace
-
-Array convolution(const Array& data, const Array& weight, const Array* bias, const ConvOptions& options) {
+Array convolution_value(const Array& data, const Array& weight, const Array* bias, const ConvOptions& options) {
   const char* op = kConvolution.name;
   check_options(op, options, check_axes(op, data, weight));
   check_channels(op, data.shape[1], weight.shape[0], weight.shape[1], options.groups);
@@ -137,12 +136,10 @@ Array convolution(const Array& data, const Array& weight, const Array* bias, con
                      type);
 }
 
-Array convolution_data(const Array& gradient, const Array& weight, std::span<const int64_t> size,
-                       const ConvOptions& options) {
+Array data_value(const Array& gradient, const Array& weight, const Sizes& sizes, const ConvOptions& options) {
   const char* op = kConvolutionData.name;
   int axes = check_axes(op, gradient, weight);
   check_options(op, options, axes);
-  Sizes sizes(size.begin(), size.end());
   check_list(op, "size", sizes, axes, 1);
   if (gradient.shape[1] != weight.shape[0])
     fail(ErrorKind::value, op, ": ", gradient.shape[1], " channels do not fit a weight of shape ", weight.shape,
@@ -155,12 +152,10 @@ Array convolution_data(const Array& gradient, const Array& weight, std::span<con
                      options, float_type(op, gradient, weight));
 }
 
-Array convolution_weight(const Array& gradient, const Array& data, std::span<const int64_t> kernel,
-                         const ConvOptions& options) {
+Array weight_value(const Array& gradient, const Array& data, const Sizes& sizes, const ConvOptions& options) {
   const char* op = kConvolutionWeight.name;
   int axes = check_axes(op, gradient, data);
   check_options(op, options, axes);
-  Sizes sizes(kernel.begin(), kernel.end());
   check_list(op, "kernel", sizes, axes, 1);
   int64_t channels = data.shape[1], filters = gradient.shape[1];
   check_channels(op, channels, filters, channels / options.groups, options.groups);
@@ -168,6 +163,79 @@ Array convolution_weight(const Array& gradient, const Array& data, std::span<con
     fail(ErrorKind::value, op, ": data of shape ", data.shape, " does not give a result of shape ", gradient.shape);
   return record_conv(kConvolutionWeight, gradient, data, nullptr, with_sizes(filters, channels / options.groups, sizes),
                      options, float_type(op, gradient, data));
+}
+
+Array sum_for_bias(const Array& g) {
+  ReduceOptions sum;
+  for (int i = 0; i < g.ndim(); i++)
+    if (i != 1) sum.axes |= 1u << i;
+  return reduce(Row::sum, g, sum);
+}
+
+// What a product of two arrays saves for its gradients: each only if the other's gradient may be wanted.
+struct Factors {
+  Factors(const Array& x, const Array& y)
+      : first(tape::follows(y) ? tape::Saved(x) : tape::Saved()),
+        second(tape::follows(x) ? tape::Saved(y) : tape::Saved()),
+        types{x.dtype, y.dtype} {}
+  tape::Saved first, second;
+  DType types[2];
+
+  // The gradients of both, each given as a function of the other, in their own types.
+  template <class F, class G>
+  std::vector<Array> gradients(F of_second, G of_first) const {
+    std::vector<Array> found(2);
+    if (second && tape::wanted(0)) found[0] = in_type(of_second(second.get()), types[0]);
+    if (first && tape::wanted(1)) found[1] = in_type(of_first(first.get()), types[1]);
+    return found;
+  }
+  static Array in_type(const Array& x, DType type) { return x.dtype == type ? x : astype(x, type); }
+};
+
+}  // namespace
+
+Array convolution(const Array& data, const Array& weight, const Array* bias, const ConvOptions& options) {
+  std::vector<Array> inputs{data, weight};
+  if (bias) inputs.push_back(*bias);
+  if (!tape::follows_any(inputs)) return convolution_value(data, weight, bias, options);
+  std::optional<Array> plain = bias ? std::optional(bias->detached()) : std::nullopt;
+  Array made = convolution_value(data.detached(), weight.detached(), plain ? &*plain : nullptr, options);
+  auto gradient = [saved = Factors(data, weight), options, size = spatial(data), kernel = spatial(weight),
+                   bias_type = bias ? std::optional(bias->dtype) : std::nullopt](const Array& g) {
+    std::vector<Array> found =
+        saved.gradients([&](const Array& w) { return convolution_data(g, w, size, options); },
+                        [&](const Array& x) { return convolution_weight(g, x, kernel, options); });
+    if (bias_type) found.push_back(tape::wanted(2) ? Factors::in_type(sum_for_bias(g), *bias_type) : Array());
+    return found;
+  };
+  tape::note(kConvolution.name, made, std::span<const Array>(inputs), std::move(gradient));
+  return made;
+}
+
+Array convolution_data(const Array& gradient, const Array& weight, std::span<const int64_t> size,
+                       const ConvOptions& options) {
+  Sizes sizes(size.begin(), size.end());
+  if (!tape::follows(gradient) && !tape::follows(weight)) return data_value(gradient, weight, sizes, options);
+  Array made = data_value(gradient.detached(), weight.detached(), sizes, options);
+  tape::note(kConvolutionData.name, made, {&gradient, &weight},
+             [saved = Factors(gradient, weight), options, kernel = spatial(weight)](const Array& g) {
+               return saved.gradients([&](const Array& w) { return convolution(g, w, nullptr, options); },
+                                      [&](const Array& r) { return convolution_weight(r, g, kernel, options); });
+             });
+  return made;
+}
+
+Array convolution_weight(const Array& gradient, const Array& data, std::span<const int64_t> kernel,
+                         const ConvOptions& options) {
+  Sizes sizes(kernel.begin(), kernel.end());
+  if (!tape::follows(gradient) && !tape::follows(data)) return weight_value(gradient, data, sizes, options);
+  Array made = weight_value(gradient.detached(), data.detached(), sizes, options);
+  tape::note(kConvolutionWeight.name, made, {&gradient, &data},
+             [saved = Factors(gradient, data), options, size = spatial(data)](const Array& g) {
+               return saved.gradients([&](const Array& x) { return convolution(x, g, nullptr, options); },
+                                      [&](const Array& r) { return convolution_data(r, g, size, options); });
+             });
+  return made;
 }
 
 }  // namespace slipstream

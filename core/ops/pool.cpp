@@ -2,6 +2,7 @@
 #include "pool.h"
 
 #include "../elementwise.h"
+#include "../graph/tape.h"
 #include "check.h"
 
 namespace slipstream {
@@ -74,22 +75,52 @@ Array record_pool(const Op& op, std::initializer_list<const Array*> inputs, cons
   return compute == first.dtype ? result : astype(result, first.dtype);
 }
 
-}  // namespace
-
-Array pool(const Array& data, const PoolOptions& options) {
-  check(data, options);
-  return record_pool(kPool, {&data}, result_shape(data, options), options);
-}
-
-Array pool_gradient(const Array& gradient, const Array& data, const PoolOptions& options) {
-  check(data, options);
+void check_gradient(const Array& gradient, const Array& data, const PoolOptions& options) {
   same_device(kPoolGradient.name, gradient, data);
   if (!(gradient.shape == result_shape(data, options)))
     fail(ErrorKind::value, kPoolGradient.name, ": the gradient has shape ", gradient.shape, ", the result ",
          result_shape(data, options));
+}
+
+// The gradient of a sum or mean, which needs no data.
+Array spread(const Array& gradient, const Shape& shape, const PoolOptions& options) {
+  Array plain = gradient.detached();
+  Array made = record_pool(kPoolGradient, {&plain}, shape, options);
+  if (tape::follows(gradient))
+    tape::note(kPoolGradient.name, made, {&gradient},
+               [options](const Array& g) { return std::vector<Array>{pool(g, options)}; });
+  return made;
+}
+
+}  // namespace
+
+Array pool(const Array& data, const PoolOptions& options) {
+  check(data, options);
+  Array plain = data.detached();
+  Array made = record_pool(kPool, {&plain}, result_shape(data, options), options);
+  if (!tape::follows(data)) return made;
+  if (options.kind == PoolKind::max)
+    tape::note(kPool.name, made, {&data}, [x = tape::Saved(data), options](const Array& g) {
+      return std::vector<Array>{pool_gradient(g, x.get(), options)};
+    });
+  else
+    tape::note(kPool.name, made, {&data},
+               [shape = data.shape, options](const Array& g) { return std::vector<Array>{spread(g, shape, options)}; });
+  return made;
+}
+
+Array pool_gradient(const Array& gradient, const Array& data, const PoolOptions& options) {
+  check(data, options);
+  check_gradient(gradient, data, options);
   Array g = gradient.dtype == data.dtype ? gradient : astype(gradient, data.dtype);
-  if (options.kind == PoolKind::max) return record_pool(kPoolGradient, {&g, &data}, data.shape, options);
-  return record_pool(kPoolGradient, {&g}, data.shape, options);
+  if (options.kind != PoolKind::max) return spread(g, data.shape, options);
+  Array plain = g.detached(), x = data.detached();
+  Array made = record_pool(kPoolGradient, {&plain, &x}, data.shape, options);
+  if (tape::follows(g))
+    tape::note(kPoolGradient.name, made, {&g}, [x = tape::Saved(x), options](const Array& u) {
+      return std::vector<Array>{pool_pick(u, x.get(), options)};
+    });
+  return made;
 }
 
 Array pool_pick(const Array& values, const Array& data, const PoolOptions& options) {
@@ -98,7 +129,13 @@ Array pool_pick(const Array& values, const Array& data, const PoolOptions& optio
   if (!(values.shape == data.shape))
     fail(ErrorKind::value, kPoolPick.name, ": values have shape ", values.shape, ", data ", data.shape);
   Array v = values.dtype == data.dtype ? values : astype(values, data.dtype);
-  return record_pool(kPoolPick, {&v, &data}, result_shape(data, options), options);
+  Array plain = v.detached(), x = data.detached();
+  Array made = record_pool(kPoolPick, {&plain, &x}, result_shape(data, options), options);
+  if (tape::follows(v))
+    tape::note(kPoolPick.name, made, {&v}, [x = tape::Saved(x), options](const Array& g) {
+      return std::vector<Array>{pool_gradient(g, x.get(), options)};
+    });
+  return made;
 }
 
 }  // namespace slipstream

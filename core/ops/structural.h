@@ -58,8 +58,8 @@ Array argmax(const Array& x, std::optional<int64_t> axis, bool keepdims, const A
 enum class IndexMode { raise, wrap, clip };
 Array take(const Array& x, const Array& indices, int64_t axis, IndexMode mode, const Array* out = nullptr);
 
-// ---- conv.cpp: convolution over 1 to 3 spatial axes after batch and channels, and its gradients for data of a size and
-// for a weight of a kernel size
+// ---- conv.cpp: convolution over 1 to 3 spatial axes after batch and channels, and its gradients for data of a size
+// and for a weight of a kernel size
 struct ConvOptions {
   std::vector<int64_t> stride, dilate, pad;  // one number for each spatial axis
   int64_t groups = 1;

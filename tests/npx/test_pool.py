@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy
 import pytest
+from compare import close, same
 
 from slipstream import _core, np, npx
-from compare import close, same
 
 Values = Any
 

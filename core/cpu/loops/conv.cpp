@@ -93,6 +93,34 @@ void one_filter(const ConvWeightBlock<T>& p) {
   }
 }
 
+template <int vectors, class T>
+[[gnu::always_inline]] inline int64_t strips(const cpu::ConvRows<T>& p, const T* image, T* out, int64_t x) {
+  for (; x + vectors * kLanes<T> <= p.length; x += vectors * kLanes<T>) {
+    Vector<T> sums[vectors];
+    for (int j = 0; j < vectors; j++) sums[j] = Vector<T>{} + p.bias;
+    for (int64_t k = 0; k < p.taps; k++)
+      for (int j = 0; j < vectors; j++) sums[j] += p.weights[k] * load(image + x + p.offsets[k] + j * kLanes<T>);
+    for (int j = 0; j < vectors; j++) std::memcpy(out + x + j * kLanes<T>, &sums[j], sizeof sums[j]);
+  }
+  return x;
+}
+
+template <class T>
+void rows(const cpu::ConvRows<T>& p) {
+  for (int64_t y = 0; y < p.rows; y++) {
+    const T* image = p.image + y * p.pitch;
+    T* out = p.out + y * p.out_pitch;
+    int64_t x = strips<4>(p, image, out, 0);
+    x = strips<2>(p, image, out, x);
+    x = strips<1>(p, image, out, x);
+    for (; x < p.length; x++) {
+      T sum = p.bias;
+      for (int64_t k = 0; k < p.taps; k++) sum += p.weights[k] * image[x + p.offsets[k]];
+      out[x] = sum;
+    }
+  }
+}
+
 template <int height, int vectors, class T>
 void fill_block(cpu::ConvLoops<T>& to) {
   if constexpr (height * vectors <= kConvSums) {
@@ -104,6 +132,7 @@ void fill_block(cpu::ConvLoops<T>& to) {
 template <class T, int... i>
 void fill_conv_type(cpu::ConvLoops<T>& to, std::integer_sequence<int, i...>) {
   (fill_block<i / kConvVectors + 1, i % kConvVectors + 1>(to), ...);
+  to.rows = &rows<T>;
   ((to.one_filter[i / kConvVectors] = &one_filter<i / kConvVectors + 1, T>), ...);
 }
 

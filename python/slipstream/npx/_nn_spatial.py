@@ -210,9 +210,7 @@ def pooling(
     if pool_type not in ("max", "avg", "sum", "lp"):
         raise ValueError(f"pooling: pool_type {pool_type!r} is none of 'max', 'avg', 'sum', 'lp'")
     if pooling_convention not in ("valid", "full", "same"):
-        raise ValueError(
-            f"pooling: pooling_convention {pooling_convention!r} is none of 'valid', 'full', 'same'"
-        )
+        raise ValueError(f"pooling: pooling_convention {pooling_convention!r} is none of 'valid', 'full', 'same'")
     last = _channels_last(layout, x.ndim, "pooling")
     x = _to_first(x) if last else x
     power = 2 if p_value is None else p_value
