@@ -297,7 +297,7 @@ def test_what_is_not_there_yet() -> None:
         nn.Dense(1).export("x")
     with pytest.raises(NotImplementedError, match="load_parameters"):
         gluon.SymbolBlock(None, None)
-    with pytest.raises(NotImplementedError, match="'x-symbol.json' cannot be read yet"):
+    with pytest.raises(NotImplementedError, match=r"'x-symbol.json' cannot be read yet"):
         gluon.SymbolBlock.imports("x-symbol.json", ["data"], "x.params")
 
 

@@ -189,7 +189,8 @@ def test_batch_norm(rng: Rng, axis: int, scale: bool) -> None:
 
 def test_batch_norm_variants(rng: Rng) -> None:
     x = array(rng, 4, 3, 5)
-    plain, relu, sync, fixed = nn.BatchNorm(), nn.BatchNormReLU(), nn.SyncBatchNorm(), nn.BatchNorm(use_global_stats=True)
+    plain, relu, sync = nn.BatchNorm(), nn.BatchNormReLU(), nn.SyncBatchNorm()
+    fixed = nn.BatchNorm(use_global_stats=True)
     for layer in (plain, relu, sync, fixed):
         layer.initialize()
     with autograd.record():
@@ -367,7 +368,9 @@ def test_pooling_at_the_borders() -> None:
 
 def test_reflection_and_pixel_shuffle(rng: Rng) -> None:
     x = array(rng, 2, 3, 4, 5)
-    for padding, pairs in ((1, [(0, 0), (0, 0), (1, 1), (1, 1)]), ((0, 0, 0, 0, 1, 2, 0, 3), [(0, 0), (0, 0), (1, 2), (0, 3)])):
+    none = (0, 0)
+    both = {1: [none, none, (1, 1), (1, 1)], (0, 0, 0, 0, 1, 2, 0, 3): [none, none, (1, 2), (0, 3)]}
+    for padding, pairs in both.items():
         close(nn.ReflectionPad2D(padding)(x), numpy.pad(x.asnumpy(), pairs, mode="reflect"))
     with pytest.raises(ValueError, match="neither one number nor eight"):
         nn.ReflectionPad2D((1, 2))

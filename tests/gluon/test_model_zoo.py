@@ -108,7 +108,7 @@ def test_every_name_of_mxnet() -> None:
 def test_errors() -> None:
     with pytest.raises(NotImplementedError, match=r"weights do not come with the networks.*load_parameters"):
         vision.resnet18_v1(pretrained=True)
-    with pytest.raises(ValueError, match="get_model: 'resnet19' is none of .*vgg11"):
+    with pytest.raises(ValueError, match=r"get_model: 'resnet19' is none of .*vgg11"):
         get_model("resnet19")
     with pytest.raises(ValueError, match="num_layers=12 is none of 11, 13, 16, 19"):
         vision.get_vgg(12)

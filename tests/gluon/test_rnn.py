@@ -87,9 +87,7 @@ def test_projection(rng: Rng) -> None:
 @pytest.mark.parametrize(("count", "both"), [(1, False), (2, False), (2, True)])
 def test_layers_do_what_their_cells_do(rng: Rng, name: str, layout: str, count: int, both: bool) -> None:
     options = {"activation": "tanh"} if name == "RNN" else {}
-    layer = LAYERS[name](
-        4, count, layout=layout, bidirectional=both, i2h_bias_initializer=init.Normal(0.5), **options
-    )
+    layer = LAYERS[name](4, count, layout=layout, bidirectional=both, i2h_bias_initializer=init.Normal(0.5), **options)
     ready(layer)
     x = array(rng, 5, 3, 6) if layout == "TNC" else array(rng, 3, 5, 6)
     out, states = layer(x, layer.begin_state(batch_size=3))

@@ -275,17 +275,14 @@ class Parameter:
         self._check_shape(values.shape)
         if not cast_dtype and values.dtype != self.dtype:
             raise ValueError(
-                f"{self._who}: its dtype is {self.dtype}, the file's {values.dtype}. "
-                "Set cast_dtype=True to convert"
+                f"{self._who}: its dtype is {self.dtype}, the file's {values.dtype}. Set cast_dtype=True to convert"
             )
 
     # ---- values and gradients
 
     def _missing(self, device: Any) -> RuntimeError:
         if self._data is not None:
-            return RuntimeError(
-                f"{self._who} was not initialized on device {device}: it exists on {list(self._data)}"
-            )
+            return RuntimeError(f"{self._who} was not initialized on device {device}: it exists on {list(self._data)}")
         if self._deferred is not None:
             return DeferredInitializationError(
                 f"{self._who} has no values yet: its shape {self._shape} becomes known when the first "

@@ -87,9 +87,7 @@ class BatchNorm(_Norm):
         in_channels: int = 0,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            axis, epsilon, center, scale, beta_initializer, gamma_initializer, in_channels, **kwargs
-        )
+        super().__init__(axis, epsilon, center, scale, beta_initializer, gamma_initializer, in_channels, **kwargs)
         self._momentum = momentum
         self._use_global_stats = use_global_stats
         self.running_mean = self._statistic("running_mean", in_channels, running_mean_initializer, False)

@@ -86,9 +86,7 @@ class MaxPool1D(_Pool):
         ceil_mode: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            "max", pool_size, strides, padding, ceil_mode, layout, 1, **kwargs
-        )
+        super().__init__("max", pool_size, strides, padding, ceil_mode, layout, 1, **kwargs)
 
 
 class MaxPool2D(_Pool):
@@ -108,9 +106,7 @@ class MaxPool2D(_Pool):
         ceil_mode: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            "max", pool_size, strides, padding, ceil_mode, layout, 2, **kwargs
-        )
+        super().__init__("max", pool_size, strides, padding, ceil_mode, layout, 2, **kwargs)
 
 
 class MaxPool3D(_Pool):
@@ -130,9 +126,7 @@ class MaxPool3D(_Pool):
         layout: str = "NCDHW",
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            "max", pool_size, strides, padding, ceil_mode, layout, 3, **kwargs
-        )
+        super().__init__("max", pool_size, strides, padding, ceil_mode, layout, 3, **kwargs)
 
 
 class AvgPool1D(_Pool):

@@ -47,13 +47,13 @@ class _HardSwish(HybridBlock):
 
 
 _ACTIVATIONS: dict[str, Callable[[], HybridBlock]] = {
-    "relu": lambda: nn.Activation("relu"), "relu6": _ReLU6, "hard_swish": _HardSwish,
+    "relu": lambda: nn.Activation("relu"),
+    "relu6": _ReLU6,
+    "hard_swish": _HardSwish,
 }
 
 
-def _conv(
-    out: Any, channels: int, kernel: int = 1, stride: int = 1, groups: int = 1, act: str | None = "relu"
-) -> None:
+def _conv(out: Any, channels: int, kernel: int = 1, stride: int = 1, groups: int = 1, act: str | None = "relu") -> None:
     """Adds a convolution that keeps or halves the size, its normalisation, and an activation."""
     out.add(nn.Conv2D(channels, kernel, stride, kernel // 2, groups=groups, use_bias=False), nn.BatchNorm())
     if act is not None:
