@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from . import initializer as initializer
     from . import kvstore as kvstore
     from . import lr_scheduler as lr_scheduler
+    from . import metric as metric
     from . import np as np
     from . import npx as npx
     from . import optimizer as optimizer
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _MODULES: tuple[str, ...] = ("config", "device", "engine", "errors", "gluon", "np", "npx", "profiler")
-_MODULES += ("init", "initializer", "kvstore", "lr_scheduler", "optimizer")
+_MODULES += ("init", "initializer", "kvstore", "lr_scheduler", "metric", "optimizer")
 _FROM_DEVICE = ("Context", "Device", "cpu", "current_context", "current_device", "gpu", "num_gpus")
 __all__ = [*_MODULES, *_FROM_DEVICE]
 
