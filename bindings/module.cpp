@@ -27,5 +27,6 @@ NB_MODULE(_core, m) {
   bind_structural(m);
   bind_random(m);
   bind_host(m);
+  bind_autograd(m);
   bind_engine(m);
 }
