@@ -23,6 +23,7 @@ from ._core import ndarray
 __all__ = ["center_crop", "color_normalize", "fixed_crop", "imdecode", "imread", "imresize", "random_crop"]
 __all__ += ["resize_short", "scale_down"]
 
+_Raw = numpy.ndarray[Any, Any]
 _GRAY = numpy.array([0.299, 0.587, 0.114], dtype=numpy.float32)
 _NETPBM = re.compile(rb"P([56])\s+(?:#.*\s+)*(\d{1,9})\s+(\d{1,9})\s+(\d{1,9})\s")
 
@@ -58,7 +59,7 @@ def imdecode(buf: Any, flag: int = 1, to_rgb: bool = True) -> ndarray:
     return np.array(values if to_rgb else values[:, :, ::-1].copy(), dtype="uint8")
 
 
-def _decode(data: bytes, flag: int) -> numpy.ndarray[Any, Any]:
+def _decode(data: bytes, flag: int) -> _Raw:
     """The values of an image, in three dimensions."""
     if match := _NETPBM.match(data):
         channels = 3 if match[1] == b"6" else 1
@@ -69,16 +70,17 @@ def _decode(data: bytes, flag: int) -> numpy.ndarray[Any, Any]:
         return numpy.frombuffer(data, numpy.uint8, offset=match.end()).reshape(height, width, channels)
     if data.startswith(b"\x93NUMPY"):
         try:
-            values = numpy.load(io.BytesIO(data), allow_pickle=False)
+            values: _Raw = numpy.load(io.BytesIO(data), allow_pickle=False)
         except (ValueError, EOFError) as error:
             raise ValueError(f"imdecode: not a good .npy file ({error})") from None
-        if values.dtype != numpy.uint8 or values.ndim not in (2, 3) or (values.ndim == 3 and values.shape[2] not in (1, 3)):
+        channels = values.shape[2] if values.ndim == 3 else 1
+        if values.dtype != numpy.uint8 or values.ndim not in (2, 3) or channels not in (1, 3):
             raise ValueError(f"imdecode: an array of {values.dtype} {values.shape} is no image")
         return values if values.ndim == 3 else values[:, :, None]
     return _by_pillow(data, flag)
 
 
-def _by_pillow(data: bytes, flag: int) -> numpy.ndarray[Any, Any]:
+def _by_pillow(data: bytes, flag: int) -> _Raw:
     try:
         from PIL import Image, UnidentifiedImageError  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
@@ -94,21 +96,22 @@ def _by_pillow(data: bytes, flag: int) -> numpy.ndarray[Any, Any]:
 # ---- resizing
 
 
-def _cubic(t: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
+def _cubic(t: _Raw) -> _Raw:
     t, a = abs(t), -0.75
     near, far = ((a + 2) * t - (a + 3)) * t * t + 1, a * (((t - 5) * t + 8) * t - 4)
     return numpy.where(t <= 1, near, numpy.where(t < 2, far, 0.0))
 
 
 @lru_cache(maxsize=256)
-def _weights(size: int, new: int, interp: int) -> numpy.ndarray[Any, Any]:
+def _weights(size: int, new: int, interp: int) -> _Raw:
     """The matrix that resizes a line of `size` pixels to `new`; pixels are squares, edges repeat."""
     matrix = numpy.zeros((new, size), dtype=numpy.float32)
     rows, scale = numpy.arange(new), size / new
     if interp == 3 and scale > 1:  # the share of each pixel that a new one covers
         begin, places = (rows * scale)[:, None], numpy.arange(size)
         cover = numpy.minimum(begin + scale, places + 1) - numpy.maximum(begin, places)
-        return (numpy.clip(cover, 0, None) / scale).astype(numpy.float32)
+        matrix += numpy.clip(cover, 0, None) / scale
+        return matrix
     if interp == 0:
         matrix[rows, numpy.minimum((rows * scale).astype(int), size - 1)] = 1
         return matrix
@@ -162,8 +165,8 @@ def resize_short(src: Any, size: int, interp: int = 2) -> ndarray:
     (2, 4, 3)
     """
     h, w = src.shape[-3:-1]
-    new = (size * w // h, size) if h < w else (size, size * h // w)
-    return imresize(src, *new, interp=interp)
+    new_w, new_h = (size * w // h, size) if h < w else (size, size * h // w)
+    return imresize(src, new_w, new_h, interp)
 
 
 # ---- cropping
@@ -180,7 +183,7 @@ def fixed_crop(src: ndarray, x0: int, y0: int, w: int, h: int, size: Any = None,
     if x0 < 0 or y0 < 0 or w < 1 or h < 1 or x0 + w > width or y0 + h > height:
         raise ValueError(f"fixed_crop: {w} x {h} at ({x0}, {y0}) is not within an image of {width} x {height}")
     out = src[..., y0 : y0 + h, x0 : x0 + w, :]
-    return out if size is None or tuple(size) == (w, h) else imresize(out, *size, interp=interp)
+    return out if size is None or tuple(size) == (w, h) else imresize(out, size[0], size[1], interp)
 
 
 def scale_down(src_size: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]:

@@ -212,5 +212,3 @@ def same_count(label: ndarray, pred: ndarray, metric: str) -> tuple[ndarray, nda
     if label.size != pred.size:
         raise ValueError(f"{metric}: {label.size} labels of shape {label.shape}, but {pred.size} predictions")
     return label.reshape(-1), pred.reshape(-1)
-
-

@@ -13,7 +13,6 @@ from .._core import ndarray
 from .base import Pairwise, alias, check_label_shapes, plus, register, same_count
 
 
-
 @register
 @alias("acc")
 class Accuracy(Pairwise):
@@ -326,5 +325,3 @@ class PCC(Pairwise):
         spread = (said * (n - said)).sum() * (real * (n - real)).sum()
         together = (numpy.diagonal(total) * n - said * real).sum()
         return self.name, float(together / math.sqrt(spread)) if spread else float("nan")
-
-

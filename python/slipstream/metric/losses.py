@@ -12,7 +12,6 @@ from .._core import ndarray
 from .base import WIDE, EvalMetric, Pairwise, alias, check_label_shapes, register, values
 
 
-
 @register
 @alias("ce")
 class CrossEntropy(Pairwise):

@@ -11,7 +11,6 @@ from .._core import ndarray
 from .base import WIDE, Pairwise, alias, check_label_shapes, register, same_count, values
 
 
-
 class _Difference(Pairwise):
     """Means over rows of what a subclass makes of `label - pred`."""
 
@@ -190,5 +189,3 @@ class PearsonCorrelation(Pairwise):
         (of_labels, of_preds), (together, _) = self._moments.tolist()
         root = math.sqrt(of_labels * of_preds)
         return self.name, together / root if root else float("nan")
-
-

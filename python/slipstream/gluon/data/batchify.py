@@ -3,7 +3,7 @@
 >>> from slipstream.gluon.data import batchify
 >>> batchify.Pad()([[1, 2], [3]])
 array([[1, 2],
-       [3, 0]])
+       [3, 0]], dtype=int64)
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Pad:
 
     >>> Pad(val=-1, round_to=4)([[1], [2, 3]])
     array([[ 1, -1, -1, -1],
-           [ 2,  3, -1, -1]])
+           [ 2,  3, -1, -1]], dtype=int64)
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Group:
     """Items that are tuples: a function for each part.
 
     >>> Group(Stack(), AsList())([(1, "a"), (2, "b")])
-    (array([1, 2]), ['a', 'b'])
+    (array([1, 2], dtype=int64), ['a', 'b'])
     """
 
     def __init__(self, fn: Any, *args: Callable[..., Any]) -> None:
@@ -141,7 +141,7 @@ def default_batchify_fn(data: Sequence[Any]) -> Any:
     """Arrays and numbers stacked; items that are tuples part by part.
 
     >>> default_batchify_fn([(1, 2), (3, 4)])
-    [array([1, 3]), array([2, 4])]
+    [array([1, 3], dtype=int64), array([2, 4], dtype=int64)]
     """
     first = data[0]
     if isinstance(first, (tuple, list)):

@@ -162,7 +162,7 @@ _LENGTH = (1 << 29) - 1
 
 
 class RecordFileDataset(Dataset):
-    """The records of a RecordIO file, each as bytes. `name.idx` beside `name.rec` says where they begin, if it is there.
+    """The records of a RecordIO file, each as bytes. Where they begin says `name.idx` beside it, if it is there.
 
     >>> RecordFileDataset("missing.rec")
     Traceback (most recent call last):

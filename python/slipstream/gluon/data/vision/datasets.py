@@ -134,12 +134,12 @@ class FashionMNIST(MNIST):
 
 
 class CIFAR10(_Images):
-    """Small photographs of ten things: images of (32, 32, 3) uint8 and labels of int32, from CIFAR-10's binary files."""
+    """Small photographs of ten things: images of (32, 32, 3) uint8, labels of int32, from CIFAR-10's binary files."""
 
     _name = "cifar10"
     _archive = ("cifar-10-binary.tar.gz", "fab780a1e191a7eda0f345501ccd62d20f7ed891")
     _parts = ([f"data_batch_{i}.bin" for i in range(1, 6)], ["test_batch.bin"])
-    _marks = (10,)  # bytes of labels before each image, and how many classes they tell apart
+    _marks: tuple[int, ...] = (10,)  # bytes of labels before each image, and how many classes they tell apart
     _mark = 0  # the one of them that is the label
 
     def __init__(
