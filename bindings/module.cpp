@@ -25,6 +25,7 @@ NB_MODULE(_core, m) {
   bind_exchange(m);
   bind_rows(m);
   bind_structural(m);
+  bind_linalg(m);
   bind_random(m);
   bind_host(m);
   bind_engine(m);

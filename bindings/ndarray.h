@@ -34,6 +34,7 @@ void bind_ndarray(nb::module_& m);
 void bind_exchange(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_structural(nb::module_& m);
+void bind_linalg(nb::module_& m);
 void bind_random(nb::module_& m);
 void bind_host(nb::module_& m);
 void bind_engine(nb::module_& m);

@@ -24,6 +24,7 @@ from . import (
     _reduction,
     _rows,
 )
+from . import linalg as linalg
 from . import random as random
 from ._creation import *
 from ._dtype import *
@@ -42,7 +43,7 @@ __array_api_version__ = "2024.12"
 _methods.attach()
 
 if not TYPE_CHECKING:
-    __all__ = ["bool", "ndarray", "random"]
+    __all__ = ["bool", "linalg", "ndarray", "random"]
     for _module in (_creation, _dtype, _elementwise, _indexing, _joining, _linalg, _manipulation):
         __all__ += _module.__all__
     for _module in (_printing, _reduction, _rows):
