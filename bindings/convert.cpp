@@ -98,7 +98,7 @@ class Numbers {
   std::optional<Array> array(std::optional<DType> dtype, Device device) const {
     DType to = dtype.value_or(default_dtype(kind_));
     bool integers = kind_ <= Kind::integer, floats = to == DType::f32 || to == DType::f64;
-    if (dtype && !(kind_ <= Kind::real && floats) && !(integers && to == DType::i64)) return {};
+    if (dtype && !(kind_ <= Kind::real && floats) && !(integers && to == DType::i64) && !is_complex(to)) return {};
     bool as_float = kind_ == Kind::real || (dtype && floats);  // rounded to double first, as Python's floats are
     auto bytes = std::make_unique<char[]>(values_.size() * itemsize(to));
     char* at = bytes.get();
@@ -108,6 +108,14 @@ class Numbers {
     }
     return from_bytes(bytes.get(), shape_, to, device);
   }
+
+  // Their type as an argument beside an array: integers beside integers stay some, and no digit is lost that the
+  // result can hold.
+  DType type_beside(DType other) const {
+    if (kind_ <= Kind::integer && slipstream::kind(other) <= Kind::integer) return DType::i64;
+    return promote(default_dtype(kind_), other);
+  }
+  bool booleans() const { return kind_ == Kind::boolean; }
 
  private:
   bool add(PyObject* o, int depth) {
@@ -131,8 +139,8 @@ class Numbers {
 };
 
 // Other lists go through Python, which joins arrays inside them without waiting.
-Array from_sequence(PyObject* o, Device device) {
-  if (auto array = array_of_numbers(o, {}, device)) return *array;
+Array from_sequence(PyObject* o, Device device, const Array* beside = nullptr) {
+  if (auto array = array_of_numbers(o, {}, device, beside)) return *array;
   static PyObject* as_array_hook = package_function("slipstream.np._creation", "as_array");
   return nb::cast<Array>(call_python(as_array_hook, {o, device_object(device)}));
 }
@@ -143,9 +151,10 @@ Array from_object(PyObject* o, Device device) { return from_numpy(np->asarray(nb
 
 const NumPy& numpy() { return *np; }
 
-std::optional<Array> array_of_numbers(PyObject* o, std::optional<DType> dtype, Device device) {
+std::optional<Array> array_of_numbers(PyObject* o, std::optional<DType> dtype, Device device, const Array* beside) {
   Numbers numbers;
   if (!numbers.read(o)) return {};
+  if (!dtype && beside && !numbers.booleans()) dtype = numbers.type_beside(beside->dtype);
   return numbers.array(dtype, device);
 }
 
@@ -234,9 +243,17 @@ Arg to_arg(PyObject* o, Given given, Device device, Row row, const Array* beside
     case Given::real:
     case Given::complex: return to_scalar(o, given);
     case Given::unknown: fail(ErrorKind::type, "cannot make an array of ", Py_TYPE(o)->tp_name);
-    case Given::sequence: return from_sequence(o, device);
+    case Given::sequence: return from_sequence(o, device, beside);
     default: return from_object(o, device);
   }
+}
+
+Array to_array_beside(PyObject* o, const Array& beside) {
+  Given given = classify(o);
+  if (given == Given::sequence) return from_sequence(o, beside.device(), &beside);
+  if (!is_scalar(given)) return to_array(o, beside.device());
+  Scalar value = to_scalar(o, given);
+  return zero_dim(value, promote_weak(beside.dtype, value.kind), beside.device());
 }
 
 Array to_array(PyObject* o, std::optional<Device> device, std::optional<DType> dtype) {
@@ -344,14 +361,22 @@ static void read_ints(PyObject* o, List* out, const char* what) {
     }
     fail(ErrorKind::type, what, ", got ", Py_TYPE(o)->tp_name);
   }
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); i++)
-    out->push_back(to_index(PySequence_Fast_GET_ITEM(items.ptr(), i)));
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); i++) {
+    PyObject* item = PySequence_Fast_GET_ITEM(items.ptr(), i);
+    if (!PyIndex_Check(item)) fail(ErrorKind::type, what, ", got ", nb::repr(o).c_str());
+    out->push_back(to_index(item));
+  }
 }
 
 Dims to_dims(PyObject* o) {
   Dims dims;
   read_ints(o, &dims, "a shape is an integer or a sequence of integers");
   return dims;
+}
+
+int64_t to_integer(nb::handle o, const char* what) {
+  if (!PyIndex_Check(o.ptr())) fail(ErrorKind::type, what, " must be an integer, not ", Py_TYPE(o.ptr())->tp_name);
+  return to_index(o.ptr());
 }
 
 std::vector<int64_t> to_axes(nb::handle o) {

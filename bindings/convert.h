@@ -46,11 +46,14 @@ Arg to_arg(PyObject* o, Given c, Device device, Row row, const Array* beside);
 // Any array-like. Python's numbers take the default dtypes of creation; what has a dtype keeps it.
 Array to_array(PyObject* o, std::optional<Device> device = {}, std::optional<DType> dtype = {});
 inline Array to_array(nb::handle o) { return to_array(o.ptr()); }
+// As to_array on the device of `beside`; Python's numbers adapt to its type, so that no digit is lost.
+Array to_array_beside(PyObject* o, const Array& beside);
 // The value of an assignment: as to_array, but with NumPy's own dtypes, so that nothing is lost on the way.
 Arg to_value(PyObject* o, Device device);
 Array from_numpy(PyObject* array, Device device);
-// From a number or nested lists of numbers, where that needs no help of NumPy's.
-std::optional<Array> array_of_numbers(PyObject* o, std::optional<DType> dtype, Device device);
+// From a number or nested lists of numbers, where that needs no help of NumPy's; `beside`: another argument.
+std::optional<Array> array_of_numbers(PyObject* o, std::optional<DType> dtype, Device device,
+                                      const Array* beside = nullptr);
 // The device of the first array among the arguments, or the current one.
 Device device_of(PyObject* const* args, Py_ssize_t n);
 
@@ -66,6 +69,7 @@ void set_numpy_defaults(bool on);
 // ---- shapes, devices
 
 Dims to_dims(PyObject* o);  // an int or a sequence of ints
+int64_t to_integer(nb::handle o, const char* what);  // raises "<what> must be an integer, not str"
 nb::tuple to_tuple(const Dims& dims);
 char to_order(PyObject* o);  // of 'C', 'F', 'A', 'K'; C for None
 // NumPy's reshape. order F: the first axis runs fastest. copying: always, never (raises where it must), None as needed.

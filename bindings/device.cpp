@@ -37,6 +37,9 @@ void bind_device(nb::module_& m) {
       .def(
           "__init__",
           [](DeviceName* at, std::string kind, int id) {
+            if (kind == "cpu_pinned" || kind == "cpu_shared") kind = "cpu";  // MXNet's names for memory of the host
+            if (kind != "cpu" && kind != "gpu")
+              fail(ErrorKind::value, "Device: kind '", kind, "' is none of 'cpu', 'gpu'");
             if (id < 0) fail(ErrorKind::value, "Device: id is ", id, ", but must not be negative");
             new (at) DeviceName{std::move(kind), id};
           },

@@ -41,9 +41,8 @@ PyObject* class_of(ErrorKind kind, bool late) {
 }
 
 std::string where(SourceId source) {
-  Location at;
-  if (!locate(source, &at)) return "";
-  return "recorded at " + at.file + ", line " + std::to_string(at.line) + ", in " + at.function;
+  std::string at = describe_location(source);
+  return at.empty() ? "" : "recorded at " + at;
 }
 
 std::string describe(const Failure& failure) {

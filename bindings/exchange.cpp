@@ -271,11 +271,14 @@ void bind_exchange(nb::module_& m) {
       "An array of NumPy's values, a buffer's, or a number. What is not an ndarray is always copied.");
   m.def(
       "from_numbers",
-      [](nb::object o, nb::object dtype, nb::object device) {
-        return array_of_numbers(o.ptr(), to_dtype_or_none(dtype), to_device(device));
+      [](nb::object o, nb::object dtype, nb::object device, nb::object beside) {
+        const Array* other = is_ndarray(beside.ptr()) ? &as_array(beside.ptr()) : nullptr;
+        return array_of_numbers(o.ptr(), to_dtype_or_none(dtype), to_device(device), other);
       },
-      nb::arg("values"), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
-      "An array of a number or nested lists of numbers; None for what only NumPy can read.");
+      nb::arg("values").none(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
+      nb::arg("beside") = nb::none(),
+      "An array of a number or nested lists of numbers; None for what only NumPy can read. `beside`: an array whose "
+      "type they adapt to.");
   m.def(
       "from_dlpack",
       [](nb::object x, nb::object device) {

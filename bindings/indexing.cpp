@@ -1,6 +1,8 @@
 // Indexing by integers, slices, None and Ellipsis: views, made here. Other keys (arrays, lists, masks) go to Python.
 
 #include "../core/elementwise.h"
+#include "../core/graph/tape.h"
+#include "../core/ops/structural.h"
 #include "ndarray.h"
 
 namespace slipstream::python {
@@ -10,7 +12,7 @@ namespace {
 // Walks over a key and builds the view it selects.
 class Selection {
  public:
-  explicit Selection(const Array& a) : array_(a) {
+  explicit Selection(const View& a) : array_(a) {
     view_.dtype = a.dtype;
     view_.offset = a.offset;
   }
@@ -51,7 +53,7 @@ class Selection {
     else
       pick(PyNumber_AsSsize_t(item, PyExc_IndexError));
   }
-  Array result() { return array_.view(std::move(view_)); }
+  View result() { return std::move(view_); }
 
  private:
   void push(int64_t size, int64_t stride) {
@@ -78,24 +80,28 @@ class Selection {
     axis_++;
   }
 
-  const Array& array_;
+  const View& array_;
   View view_;
   int axis_ = 0;
 };
 
-// The view that a key selects, or nothing if the key is not of positions.
-std::optional<Array> select(const Array& a, PyObject* key) {
-  PyObject* const* items = &key;
-  Py_ssize_t n = 1;
-  if (PyTuple_Check(key)) {
-    items = &PyTuple_GET_ITEM(key, 0);
-    n = PyTuple_GET_SIZE(key);
+// A key that selects by positions.
+struct Key {
+  PyObject* const* items;
+  Py_ssize_t n;
+  View operator()(const View& x) const {
+    Selection selection(x);
+    selection.run(items, n);
+    return selection.result();
   }
-  for (Py_ssize_t i = 0; i < n; i++)
-    if (!Selection::basic(items[i])) return {};
-  Selection selection(a);
-  selection.run(items, n);
-  return selection.result();
+};
+
+std::optional<Key> positions(PyObject* const& key) {
+  Key found{&key, 1};
+  if (PyTuple_Check(key)) found = {&PyTuple_GET_ITEM(key, 0), PyTuple_GET_SIZE(key)};
+  for (Py_ssize_t i = 0; i < found.n; i++)
+    if (!Selection::basic(found.items[i])) return {};
+  return found;
 }
 
 // One element is a value, not a view: x[0], x[1] = x[1], x[0] swaps them.
@@ -109,8 +115,10 @@ bool is_element(const Array& a, const Array& selected, PyObject* key) {
 
 PyObject* subscript(PyObject* self, PyObject* key) {
   return guarded([&]() -> PyObject* {
-    if (auto view = select(as_array(self), key))
-      return wrap(is_element(as_array(self), *view, key) ? copy(*view) : std::move(*view));
+    if (auto select = positions(key)) {
+      Array view = tape::selected("getitem", as_array(self), *select);
+      return wrap(is_element(as_array(self), view, key) ? copy(view) : std::move(view));
+    }
     static PyObject* getitem = package_function("slipstream.np._indexing", "getitem");
     return call_python(getitem, {self, key}).release().ptr();
   });
@@ -119,8 +127,12 @@ PyObject* subscript(PyObject* self, PyObject* key) {
 int assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
   return guarded(-1, [&] {
     if (!value) fail(ErrorKind::type, "cannot delete elements of an array");
-    if (auto view = select(as_array(self), key)) {
-      assign(*view, to_value(value, view->device()));
+    if (auto select = positions(key)) {
+      const Array& a = as_array(self);
+      tape::check_write("assign", a);
+      Array view = a.view((*select)(a));
+      assign(view, to_value(value, a.device()));
+      if (view.node()) tape::note_part_written(a, view, (*select)(tape::row_major_view(a)));
       return 0;
     }
     static PyObject* setitem = package_function("slipstream.np._indexing", "setitem");
@@ -142,10 +154,7 @@ PyObject* item_at(PyObject* self, Py_ssize_t index) {  // iteration over the fir
     const Array& a = as_array(self);
     if (index < 0 || index >= a.shape[0])
       fail(ErrorKind::index, "index ", index, " is out of bounds for axis 0 with size ", a.shape[0]);
-    View v{a.dtype, a.offset + index * a.strides[0], a.shape, a.strides};
-    v.shape.erase(0);
-    v.strides.erase(0);
-    Array item = a.view(std::move(v));
+    Array item = select(a, 0, index);
     return wrap(item.ndim() == 0 ? copy(item) : std::move(item));
   });
 }

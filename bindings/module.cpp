@@ -28,5 +28,6 @@ NB_MODULE(_core, m) {
   bind_linalg(m);
   bind_random(m);
   bind_host(m);
+  bind_autograd(m);
   bind_engine(m);
 }

@@ -54,8 +54,16 @@ PyObject* unary_slot(PyObject* a) {
   return unary(row, a);
 }
 
+// NumPy's operator squares booleans (int8) where its function raises them to an integer (int64).
+bool squares_booleans(PyObject* a, PyObject* b) {
+  int overflow = 0;
+  return PyLong_CheckExact(b) && is_ndarray(a) && as_array(a).dtype == DType::b1 &&
+         PyLong_AsLongAndOverflow(b, &overflow) == 2;
+}
+
 PyObject* power_slot(PyObject* a, PyObject* b, PyObject* modulo) {
   if (modulo != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  if (squares_booleans(a, b)) return unary(Row::square, a);
   return binary(Row::pow, a, b);
 }
 PyObject* in_place_power_slot(PyObject* a, PyObject* b, PyObject* modulo) {

@@ -111,6 +111,24 @@ PyObject* out_object(const char* function, PyObject* out) {
   return out;
 }
 
+// casting=: one of NumPy's rules.
+PyObject* checked_casting(const char* function, PyObject* rule) {
+  for (const char* known : {"no", "equiv", "safe", "same_kind", "unsafe"})
+    if (PyUnicode_Check(rule) && is(rule, known)) return rule;
+  fail(ErrorKind::value, function, ": casting ", nb::repr(rule).c_str(),
+       " is none of 'no', 'equiv', 'safe', 'same_kind', 'unsafe'");
+}
+
+// keepdims=: a truth value, or None.
+bool checked_keepdims(const char* function, PyObject* value) {
+  if (value == Py_None) return false;
+  if (!PyBool_Check(value) && !PyIndex_Check(value) && !PyType_IsSubtype(Py_TYPE(value), numpy().generic_type))
+    fail(ErrorKind::type, function, ": keepdims must be True or False, not ", Py_TYPE(value)->tp_name);
+  int truth = PyObject_IsTrue(value);
+  checked(truth);
+  return truth;
+}
+
 // where=: True and None ask for nothing.
 std::optional<Array> mask(const char* function, PyObject* where, Device device) {
   if (where == Py_True || where == Py_None) return {};
@@ -137,20 +155,28 @@ struct ElementwiseCall {
     else if (is(name, "dtype"))
       dtype = to_dtype_or_none(value);
     else if (is(name, "casting"))
-      casting = value;
-    else if (!is(name, "order") && !is(name, "subok"))
+      casting = checked_casting(f.name, value);
+    else if (is(name, "order"))
+      to_order(value);
+    else if (!is(name, "subok"))
       bad_keyword(f.name, name);
   }
 };
 
-// A number where at least one argument must be an array. Bits are of integers, whatever creation makes of numbers.
-Array number_array(const Function& f, PyObject* o, Given given, Device device) {
+Kind kind_of(Given number) { return static_cast<Kind>(static_cast<int>(number) - static_cast<int>(Given::boolean)); }
+static_assert(static_cast<int>(Kind::complex) - static_cast<int>(Kind::boolean) ==
+              static_cast<int>(Given::complex) - static_cast<int>(Given::boolean));
+
+// A number where at least one argument must be an array: in the type that is asked for, if it can hold it. Bits are of
+// integers, whatever creation makes of numbers.
+Array number_array(const Function& f, PyObject* o, Given given, Device device, std::optional<DType> dtype) {
   std::string_view rule = f.rule;
-  bool bits = (rule == "BITS" || rule == "SHIFT") && given == Given::integer;
-  return to_array(o, device, bits ? std::optional(DType::i64) : std::nullopt);
+  if (dtype && kind(*dtype) < kind_of(given)) dtype = {};
+  if ((rule == "BITS" || rule == "SHIFT") && given == Given::integer) dtype = DType::i64;
+  return to_array(o, device, dtype);
 }
 
-void collect(const Function& f, PyObject* const* args, Args* collected) {
+void collect(const Function& f, PyObject* const* args, std::optional<DType> dtype, Args* collected) {
   Given given[3];
   bool only_numbers = true;
   const Array* first = nullptr;
@@ -165,7 +191,9 @@ void collect(const Function& f, PyObject* const* args, Args* collected) {
   Device device = first ? first->device() : current_device();
   for (int i = 0; i < f.arity; i++) {
     if (only_numbers && i == 0)
-      collected->emplace_back(number_array(f, args[i], given[i], device));
+      collected->emplace_back(number_array(f, args[i], given[i], device, dtype));
+    else if (f.row == Row::where && i == 1 && is_scalar(given[1]) && is_scalar(given[2]) && numpy_defaults())
+      collected->emplace_back(to_array(args[i], device, default_dtype(std::max(kind_of(given[1]), kind_of(given[2])))));
     else
       collected->emplace_back(to_arg(args[i], given[i], device, f.row, first));
   }
@@ -195,7 +223,7 @@ PyObject* call_elementwise(const Function& f, PyObject* const* args, Py_ssize_t 
       call.keyword(f, PyTuple_GET_ITEM(keywords, k), args[n + k]);
 
   Args given;
-  collect(f, args, &given);
+  collect(f, args, call.dtype, &given);
   std::span<const Arg> span(given.begin(), static_cast<size_t>(given.size()));
   ElementwiseOptions options{.dtype = call.dtype};
   std::optional<Array> where =
@@ -257,7 +285,7 @@ struct ReductionCall {
     else if (is(name, "out"))
       out = out_object(f.name, value);
     else if (is(name, "keepdims"))
-      options.keepdims = !none && nb::cast<bool>(nb::bool_(nb::handle(value)));
+      options.keepdims = checked_keepdims(f.name, value);
     else if (is(name, "initial"))
       options.initial = none ? std::nullopt : std::optional(to_scalar(value));
     else if (is(name, "where"))
@@ -343,7 +371,7 @@ std::string reduction_signature(std::string_view rule) {
     std::string_view n = *name;
     text += ", " + std::string(n) + (n == "keepdims" ? "=False" : n == "ddof" ? "=0" : "=None");
   }
-  return text + ")";
+  return text + (rule == "MOMENT" ? ", *, correction=None)" : ")");
 }
 
 // ---- the table

@@ -31,7 +31,7 @@ void bind_creation(nb::module_& m) {
       [](nb::object shape, nb::object dtype, nb::object device) {
         return empty(dims(shape), dtype_or(dtype, default_dtype(Kind::real)), to_device(device));
       },
-      nb::arg("shape"), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none());
+      nb::arg("shape").none(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none());
   m.def(
       "full",
       [](nb::object shape, nb::object value, nb::object dtype, nb::object device, nb::object order) {
@@ -42,7 +42,7 @@ void bind_creation(nb::module_& m) {
         Array made = full(size, v, dtype_or(dtype, default_dtype(v.kind)), to_device(device));
         return reversed ? transpose(made) : made;
       },
-      nb::arg("shape"), nb::arg("value"), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
+      nb::arg("shape").none(), nb::arg("value").none(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
       nb::arg("order") = "C");
   m.def(
       "full_like",
@@ -51,7 +51,7 @@ void bind_creation(nb::module_& m) {
         return full(shape.is_none() ? a.shape : dims(shape), scalar(value), dtype_or(dtype, a.dtype),
                     device.is_none() ? a.device() : to_device(device));
       },
-      nb::arg("x"), nb::arg("value"), nb::arg("dtype") = nb::none(), nb::arg("shape") = nb::none(),
+      nb::arg("x").none(), nb::arg("value").none(), nb::arg("dtype") = nb::none(), nb::arg("shape") = nb::none(),
       nb::arg("device") = nb::none(), "What is not given is as in x.");
   m.def(
       "arange",
@@ -69,10 +69,12 @@ void bind_creation(nb::module_& m) {
       nb::arg("device") = nb::none());
   m.def(
       "eye",
-      [](int64_t rows, int64_t columns, int64_t k, nb::object dtype, nb::object device) {
-        return eye(rows, columns, k, dtype_or(dtype, default_dtype(Kind::real)), to_device(device));
+      [](nb::object rows, nb::object columns, nb::object k, nb::object dtype, nb::object device) {
+        return eye(to_integer(rows, "eye: N"), to_integer(columns, "eye: M"), to_integer(k, "eye: k"),
+                   dtype_or(dtype, default_dtype(Kind::real)), to_device(device));
       },
-      nb::arg("rows"), nb::arg("columns"), nb::arg("k"), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none());
+      nb::arg("rows").none(), nb::arg("columns").none(), nb::arg("k").none(), nb::arg("dtype") = nb::none(),
+      nb::arg("device") = nb::none());
 }
 
 void bind_views(nb::module_& m) {
@@ -81,35 +83,38 @@ void bind_views(nb::module_& m) {
       [](nb::object x, nb::object axes) {
         return axes.is_none() ? transpose(to_array(x)) : transpose(to_array(x), to_axes(axes));
       },
-      nb::arg("x"), nb::arg("axes") = nb::none());
+      nb::arg("x").none(), nb::arg("axes") = nb::none());
   m.def(
-      "swapaxes", [](nb::object x, int64_t axis1, int64_t axis2) { return swapaxes(to_array(x), axis1, axis2); },
-      nb::arg("x"), nb::arg("axis1"), nb::arg("axis2"));
+      "swapaxes",
+      [](nb::object x, nb::object axis1, nb::object axis2) {
+        return swapaxes(to_array(x), to_integer(axis1, "swapaxes: axis1"), to_integer(axis2, "swapaxes: axis2"));
+      },
+      nb::arg("x").none(), nb::arg("axis1").none(), nb::arg("axis2").none());
   m.def(
       "reshape",
       [](nb::object x, nb::object shape, nb::object order, nb::object copying) {
         return reshaped(to_array(x), dims(shape), to_order(order.ptr()), copying.ptr());
       },
-      nb::arg("x"), nb::arg("shape"), nb::arg("order") = "C", nb::arg("copy") = nb::none());
+      nb::arg("x").none(), nb::arg("shape").none(), nb::arg("order") = "C", nb::arg("copy") = nb::none());
   m.def(
       "reshape_view",
       [](nb::object x, nb::object shape) -> nb::object {
         std::optional<Array> view = reshape_view(to_array(x), dims(shape));
         return view ? nb::cast(std::move(*view)) : nb::none();
       },
-      nb::arg("x"), nb::arg("shape"), "The reshaped view, or None where only a copy could do it.");
+      nb::arg("x").none(), nb::arg("shape").none(), "The reshaped view, or None where only a copy could do it.");
   m.def(
       "expand_dims", [](nb::object x, nb::object axes) { return expand_dims(to_array(x), to_axes(axes)); },
-      nb::arg("x"), nb::arg("axes"));
+      nb::arg("x").none(), nb::arg("axes").none());
   m.def(
       "squeeze",
       [](nb::object x, nb::object axes) {
         return squeeze(to_array(x), axes.is_none() ? std::nullopt : std::optional(to_axes(axes)));
       },
-      nb::arg("x"), nb::arg("axes") = nb::none());
+      nb::arg("x").none(), nb::arg("axes") = nb::none());
   m.def(
       "broadcast_to", [](nb::object x, nb::object shape) { return broadcast_to(to_array(x), dims(shape)); },
-      nb::arg("x"), nb::arg("shape"));
+      nb::arg("x").none(), nb::arg("shape").none());
   m.def(
       "flip",
       [](nb::object x, nb::object axes) {
@@ -121,60 +126,65 @@ void bind_views(nb::module_& m) {
           all = to_axes(axes);
         return flip(a, all);
       },
-      nb::arg("x"), nb::arg("axes") = nb::none());
+      nb::arg("x").none(), nb::arg("axes") = nb::none());
   m.def(
       "slice",
       [](nb::object x, int axis, int64_t start, int64_t step, int64_t length) {
         return slice(to_array(x), axis, start, step, length);
       },
-      nb::arg("x"), nb::arg("axis"), nb::arg("start"), nb::arg("step"), nb::arg("length"));
+      nb::arg("x").none(), nb::arg("axis"), nb::arg("start"), nb::arg("step"), nb::arg("length"));
   m.def(
-      "select", [](nb::object x, int axis, int64_t index) { return select(to_array(x), axis, index); }, nb::arg("x"),
-      nb::arg("axis"), nb::arg("index"));
+      "select", [](nb::object x, int axis, int64_t index) { return select(to_array(x), axis, index); },
+      nb::arg("x").none(), nb::arg("axis"), nb::arg("index"));
   m.def(
       "diagonal",
       [](nb::object x, int64_t offset, int axis1, int axis2) { return diagonal(to_array(x), offset, axis1, axis2); },
-      nb::arg("x"), nb::arg("offset") = 0, nb::arg("axis1") = 0, nb::arg("axis2") = 1);
+      nb::arg("x").none(), nb::arg("offset") = 0, nb::arg("axis1") = 0, nb::arg("axis2") = 1);
   m.def(
-      "contiguous", [](nb::object x) { return contiguous(to_array(x)); }, nb::arg("x"),
+      "contiguous", [](nb::object x) { return contiguous(to_array(x)); }, nb::arg("x").none(),
       "x itself if it is row-major, else a copy.");
 }
 
 // Arrays, and what can be one, on the device of the first array among them.
-std::vector<Array> to_arrays(nb::handle given) {
-  nb::object items = nb::steal(checked(PySequence_Fast(given.ptr(), "the arrays to join must be a sequence")));
+std::vector<Array> to_arrays(nb::handle given, const char* function) {
+  if (!PySequence_Check(given.ptr()))
+    fail(ErrorKind::type, function, ": a sequence of arrays is needed, not ", Py_TYPE(given.ptr())->tp_name);
+  nb::object items = nb::steal(checked(PySequence_Fast(given.ptr(), function)));
   PyObject** item = PySequence_Fast_ITEMS(items.ptr());
   Py_ssize_t n = PySequence_Fast_GET_SIZE(items.ptr());
-  Device device = device_of(item, n);
+  PyObject** first = std::find_if(item, item + n, is_ndarray);
   std::vector<Array> arrays;
   arrays.reserve(static_cast<size_t>(n));
-  for (Py_ssize_t i = 0; i < n; i++) arrays.push_back(to_array(item[i], device));
+  for (Py_ssize_t i = 0; i < n; i++)
+    arrays.push_back(first == item + n ? to_array(item[i]) : to_array_beside(item[i], as_array(*first)));
   return arrays;
 }
 
 void bind_values(nb::module_& m) {
   m.def(
-      "astype", [](nb::object x, nb::object dtype) { return astype(to_array(x), dtype_of(dtype)); }, nb::arg("x"),
-      nb::arg("dtype"));
-  m.def("copy", [](nb::object x) { return copy(to_array(x)); }, nb::arg("x"));
+      "astype", [](nb::object x, nb::object dtype) { return astype(to_array(x), dtype_of(dtype)); },
+      nb::arg("x").none(), nb::arg("dtype"));
+  m.def("copy", [](nb::object x) { return copy(to_array(x)); }, nb::arg("x").none());
   m.def(
       "assign", [](const Array& target, nb::object value) { assign(target, to_value(value.ptr(), target.device())); },
-      nb::arg("target"), nb::arg("value"), "target[...] = value.");
+      nb::arg("target"), nb::arg("value").none(), "target[...] = value.");
   m.def(
       "copy_to_device", [](nb::object x, nb::object device) { return copy_to_device(to_array(x), to_device(device)); },
-      nb::arg("x"), nb::arg("device"), "A new array on a device.");
+      nb::arg("x").none(), nb::arg("device"), "A new array on a device.");
   m.def(
       "concatenate",
-      [](nb::object arrays, int64_t axis, nb::object out, nb::object dtype) {
-        return result_or(out, concatenate(to_arrays(arrays), axis, optional_out(out), to_dtype_or_none(dtype)));
+      [](nb::object arrays, nb::object axis, nb::object out, nb::object dtype) {
+        return result_or(out, concatenate(to_arrays(arrays, "concatenate"), to_integer(axis, "concatenate: axis"),
+                                          optional_out(out), to_dtype_or_none(dtype)));
       },
-      nb::arg("arrays"), nb::arg("axis") = 0, nb::arg("out") = nb::none(), nb::arg("dtype") = nb::none());
+      nb::arg("arrays").none(), nb::arg("axis") = 0, nb::arg("out") = nb::none(), nb::arg("dtype") = nb::none());
   m.def(
       "stack",
-      [](nb::object arrays, int64_t axis, nb::object out, nb::object dtype) {
-        return result_or(out, stack(to_arrays(arrays), axis, optional_out(out), to_dtype_or_none(dtype)));
+      [](nb::object arrays, nb::object axis, nb::object out, nb::object dtype) {
+        return result_or(out, stack(to_arrays(arrays, "stack"), to_integer(axis, "stack: axis"), optional_out(out),
+                                    to_dtype_or_none(dtype)));
       },
-      nb::arg("arrays"), nb::arg("axis") = 0, nb::arg("out") = nb::none(), nb::arg("dtype") = nb::none());
+      nb::arg("arrays").none(), nb::arg("axis") = 0, nb::arg("out") = nb::none(), nb::arg("dtype") = nb::none());
 }
 
 using Product = Array (*)(const Array&, const Array&, const Array*);
@@ -187,7 +197,7 @@ void bind_product(nb::module_& m, const char* name, Product product) {
         Device device = device_of(items, 2);
         return result_or(out, product(to_array(a.ptr(), device), to_array(b.ptr(), device), optional_out(out)));
       },
-      nb::arg("a"), nb::arg("b"), nb::arg("out") = nb::none());
+      nb::arg("a").none(), nb::arg("b").none(), nb::arg("out") = nb::none());
 }
 
 IndexMode index_mode(const std::string& mode) {
@@ -251,9 +261,11 @@ void bind_structural(nb::module_& m) {
         if (!at) at = to_array(indices.ptr(), a.device(), DType::i64);
         return result_or(out, take(a, at, axis, index_mode(mode), optional_out(out)));
       },
-      nb::arg("x"), nb::arg("indices"), nb::arg("axis"), nb::arg("mode") = "raise", nb::arg("out") = nb::none());
+      nb::arg("x").none(), nb::arg("indices").none(), nb::arg("axis"), nb::arg("mode") = "raise",
+      nb::arg("out") = nb::none());
 
-  m.def("promote_types", &promote_types, nb::arg("a"), nb::arg("b"));
+  m.def("max_dimensions", [] { return kMaxDims; }, "How many axes an array can have.");
+  m.def("promote_types", &promote_types, nb::arg("a").none(), nb::arg("b").none());
   m.def("result_type", &result_type);
   m.def("default_dtype_wide", &numpy_defaults,
         "Do Python's numbers become NumPy's types (int64, float64, complex128)?");

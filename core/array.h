@@ -9,6 +9,7 @@
 #include <string>
 
 #include "dtype.h"
+#include "graph/node.h"
 #include "memory.h"
 #include "shape.h"
 
@@ -51,6 +52,7 @@ class Storage {
   void drop_handle() {
     if (holders_.fetch_sub(kHandle, std::memory_order_acq_rel) == kHandle) delete this;
   }
+  bool has_one_handle() const { return holders_.load(std::memory_order_acquire) >> 32 == 1; }
   bool has_handles() const { return holders_.load(std::memory_order_acquire) >= kHandle; }
   void add_use() { holders_.fetch_add(1, std::memory_order_relaxed); }
   void drop_use() {
@@ -65,6 +67,15 @@ class Storage {
   // How many others see the memory (buffer protocol, DLPack). A call that writes what they read, or reads what they may
   // write, is done before it returns.
   std::atomic<uint32_t> lent{0}, lent_writable{0};
+
+  // Writes into what existed before, and the line that recorded the last one: the tape asks whether a value that it
+  // saved is still there.
+  std::atomic<uint32_t> version{0};
+  std::atomic<SourceId> last_writer{0};
+  void note_write(SourceId source) {
+    last_writer.store(source, std::memory_order_relaxed);
+    version.fetch_add(1, std::memory_order_relaxed);
+  }
 
   // Owned by the engine.
   std::atomic<uint32_t> pending_writes{0};  // recorded and not finished; 0 means ready
@@ -111,13 +122,15 @@ class Array : public View {
   Array(const Shape& shape, DType dtype, Device device);
   // Takes over one handle of the storage.
   Array(Storage* storage, View view) : View(std::move(view)), storage_(storage) {}
-  Array(const Array& o) : View(o), storage_(o.storage_) {
+  Array(const Array& o) : View(o), storage_(o.storage_), node_(o.node_) {
     if (storage_) storage_->add_handle();
   }
-  Array(Array&& o) noexcept : View(std::move(o)), storage_(std::exchange(o.storage_, nullptr)) {}
+  Array(Array&& o) noexcept
+      : View(std::move(o)), storage_(std::exchange(o.storage_, nullptr)), node_(std::move(o.node_)) {}
   Array& operator=(Array o) noexcept {
     static_cast<View&>(*this) = std::move(static_cast<View&>(o));
     std::swap(storage_, o.storage_);
+    node_.swap(o.node_);
     return *this;
   }
   ~Array() {
@@ -127,7 +140,13 @@ class Array : public View {
   explicit operator bool() const { return storage_ != nullptr; }
   Storage* storage() const { return storage_; }
   Device device() const { return storage_->device; }
-  // Another array over the same storage.
+  // How it was computed, where a program recorded that (graph/tape.h); most arrays have none. It is no part of the
+  // value: setting it does not change the array.
+  tape::Node* node() const { return node_.get(); }
+  void set_node(Ref<tape::Node> node) const { node_ = std::move(node); }
+  // The same array without a history.
+  Array detached() const { return view(*this); }
+  // Another array over the same storage, without a history.
   Array view(View v) const {
     storage_->add_handle();
     return Array(storage_, std::move(v));
@@ -138,6 +157,7 @@ class Array : public View {
 
  private:
   Storage* storage_ = nullptr;
+  mutable Ref<tape::Node> node_;
 };
 
 // An argument of a recorded call. Without storage it stands for one of the call's scalars.

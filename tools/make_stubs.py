@@ -23,6 +23,10 @@ HEAD = "# Made by tools/make_stubs.py from the compiled module. Do not edit.\n"
 # What the core returns as a Python object, where it is no array.
 RESULTS = {
     "add_done_callback": "None",
+    "attach_grad": "None",
+    "backward": "None",
+    "drop_grad": "None",
+    "zero_grad": "None",
     "asnumpy": "numpy.ndarray[Any, Any]",
     "copyto": "ndarray",
     "current_source": "tuple[str, int, str] | None",
@@ -53,6 +57,10 @@ PROPERTIES = {
     "ctx": "Device",
     "context": "Device",
     "flags": "Flags",
+    "grad": "Any",
+    "grad_req": "str",
+    "_fresh_grad": "bool",
+    "_version": "int",
 }
 SPECIAL = {
     "__await__": "(self) -> Generator[Any, None, ndarray]",
@@ -177,7 +185,7 @@ def array_member(name: str, value: Any) -> list[str]:
     if type(value).__name__ == "getset_descriptor":
         kind = PROPERTIES.get(name, "ndarray")
         lines = ["    @property", f"    def {name}(self) -> {kind}: ..."]
-        if name in ("shape", "real", "imag"):
+        if name in ("shape", "real", "imag", "_fresh_grad"):
             lines += [f"    @{name}.setter", f"    def {name}(self, value: Any, /) -> None: ..."]
         return lines
     if type(value).__name__ == "function" and hasattr(value, "__code__"):

@@ -253,9 +253,11 @@ std::vector<FailurePtr> Failures::take() {
 
 // ---- record --------------------------------------------------------------------------------------------------------
 
-void record(Record&& call) {
+SourceId source() { return current_source(Runtime::get()); }
+
+SourceId record(Record&& call) {
   Runtime& runtime = Runtime::get();
-  call.source = current_source(runtime);
+  SourceId source = call.source = current_source(runtime);
   call.recorded_in = Pool::running_call();
   bool at_once = false;
   for (Operand& input : call.inputs) {
@@ -268,6 +270,7 @@ void record(Record&& call) {
     runtime.adopt(storage);
     at_once |=
         (storage.lent.load(std::memory_order_relaxed) | storage.lent_writable.load(std::memory_order_relaxed)) > 0;
+    if (call.in_place) storage.note_write(source);
   }
   runtime.admit(call);
   SmallVec<Operand, 1> wanted_now;
@@ -300,6 +303,7 @@ void record(Record&& call) {
     runtime.tracer.add(std::move(event));
   }
   for (const Operand& output : wanted_now) wait_for(runtime, *output.storage(), "memory lent to others");
+  return source;
 }
 
 // ---- wait ----------------------------------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ namespace slipstream::engine {
 
 // Appends one call to the stream and returns. Waits only if the stream holds as much as it may (see Limits).
 // An output is new (only its record names its storage) or, with record.in_place, an existing storage to write into.
-void record(Record&& call);
+// Gives the line that recorded it.
+SourceId record(Record&& call);
 
 // ---- wait ---------------------------------------------------------------------------------------------------------
 
@@ -39,6 +40,7 @@ struct FrontEnd {
   SourceId (*source)() = nullptr;              // the line of the user's program that is being executed
 };
 void set_front_end(const FrontEnd& front_end);
+SourceId source();  // the line of the user's program that is being executed
 
 // ---- settings -----------------------------------------------------------------------------------------------------
 

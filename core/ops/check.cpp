@@ -3,6 +3,7 @@
 
 #include "../elementwise.h"
 #include "../engine/engine.h"
+#include "../graph/tape.h"
 
 namespace slipstream {
 
@@ -48,6 +49,7 @@ Destination destination(const char* op, const Shape& shape, DType dtype, Device 
                         std::initializer_list<const Array*> inputs, bool writable) {
   if (out) {
     check_out(op, shape, dtype, device, *out);
+    tape::check_write(op, *out);
     bool direct = writable && out->dtype == dtype;
     for (const Array* input : inputs) direct &= input->storage() != out->storage();
     if (direct) return {*out, out};

@@ -2,6 +2,7 @@
 #include "join.h"
 
 #include "../elementwise.h"
+#include "../graph/tape.h"
 #include "check.h"
 #include "structural.h"
 
@@ -34,6 +35,25 @@ DType common_type(std::span<const Array> arrays) {
   return *type;
 }
 
+// Each array's gradient is its part of the result's.
+void note_parts(const Array& result, std::span<const Array> arrays, int axis) {
+  std::vector<std::pair<int64_t, DType>> parts;
+  for (const Array& x : arrays) parts.emplace_back(x.shape[axis], x.dtype);
+  tape::note("concatenate", result, arrays, [parts = std::move(parts), axis](const Array& g) {
+    std::vector<Array> gradients(parts.size());
+    int64_t start = 0;
+    for (size_t i = 0; i < parts.size(); i++) {
+      auto [length, dtype] = parts[i];
+      if (tape::wanted(static_cast<int>(i))) {
+        Array part = slice(g, axis, start, 1, length);
+        gradients[i] = tape::back_to(part, part.shape, dtype);
+      }
+      start += length;
+    }
+    return gradients;
+  });
+}
+
 }  // namespace
 
 Array concatenate(std::span<const Array> arrays, int64_t axis, const Array* out, std::optional<DType> dtype) {
@@ -53,8 +73,10 @@ Array concatenate(std::span<const Array> arrays, int64_t axis, const Array* out,
   Record call;
   call.op = &kConcatenate;
   call.params = params;
-  for (const Array& x : arrays) call.inputs.emplace_back(x.dtype == type ? x : astype(x, type));
-  return finish(std::move(call), to);
+  for (const Array& x : arrays) call.inputs.emplace_back(x.dtype == type ? x : astype(x.detached(), type));
+  Array made = finish(std::move(call), to);
+  if (tape::follows_any(arrays)) note_parts(made, arrays, at);
+  return result_in(out, made);
 }
 
 Array stack(std::span<const Array> arrays, int64_t axis, const Array* out, std::optional<DType> dtype) {

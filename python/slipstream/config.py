@@ -139,6 +139,15 @@ _TABLE = (
         lambda isa: _core.set_isa(isa),
     ),
     Variable(
+        "SLIPSTREAM_DTYPES",
+        "float32 or numpy",
+        "float32",
+        "What Python's numbers become in new arrays. `float32`: float32, as in MXNet. `numpy`: NumPy's types (float64, "
+        "int64, complex128), which the array API standard asks for; the same as `npx.set_np(dtype=True)`.",
+        _one_of("float32", "numpy"),
+        lambda kind: _core.set_default_dtype_wide(kind == "numpy"),
+    ),
+    Variable(
         "SLIPSTREAM_EXIT_SECONDS",
         "seconds",
         "5",

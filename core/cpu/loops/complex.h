@@ -109,6 +109,11 @@ SLIP_COMPLEX(asinh) SLIP_COMPLEX(acosh) SLIP_COMPLEX(atanh)
 }
 template <class R>
 cx<R> expm1(cx<R> x) {
+  if (x.im == 0) return {std::expm1(x.re) + 0, x.im};  // -0 becomes 0, as the standard says
+  if (!isfinite(x.re) || !isfinite(x.im)) {  // what exp gives of infinities and NaN
+    cx<R> r = exp(x);
+    return {r.re - 1, r.im};
+  }
   R half = std::sin(x.im / 2);
   return {std::expm1(x.re) * std::cos(x.im) - 2 * half * half, std::exp(x.re) * std::sin(x.im)};
 }

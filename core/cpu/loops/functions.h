@@ -229,7 +229,7 @@ T remainder(T x, T y) {
 }
 template <Float T>
 T floor_divide(T x, T y) {
-  if (y == 0) return x / y;
+  if (y == 0 || isinf(x) || isinf(y)) return x / y;  // as the array API standard has it; NumPy: NaN, or -1
   T m = fmod(x, y), q = (x - m) / y;
   if (m != 0 && (m < 0) != (y < 0)) q -= 1;
   if (q == 0) return copysign(T(0), x / y);

@@ -34,6 +34,7 @@ from ._indexing import *
 from ._joining import *
 from ._linalg import *
 from ._manipulation import *
+from ._namespace import namespace_info as __array_namespace_info__
 from ._printing import *
 from ._reduction import *
 from ._rows import *

@@ -120,10 +120,34 @@ def as_arrays(given: Any) -> list[ndarray]:
     if first is None:
         return [as_array(v) for v in values]
     strong = [v.dtype for v in values if isinstance(v, (ndarray, numpy.ndarray, numpy.generic))]
-    return [
-        from_values(v, _core.result_type(*strong, v), first.device, None) if is_number(v) else as_array(v, first.device)
-        for v in values
-    ]
+
+    def beside(value: Any) -> ndarray:
+        if is_number(value):
+            return from_values(value, _core.result_type(*strong, value), first.device, None)
+        if isinstance(value, (list, tuple)):
+            made = _core.from_numbers(value, None, first.device, first)
+            return as_array(value, first.device) if made is None else made
+        return as_array(value, first.device)
+
+    return [v if isinstance(v, ndarray) else beside(v) for v in values]
+
+
+CASTING = ("no", "equiv", "safe", "same_kind", "unsafe")
+
+
+def check_choice(function: str, name: str, given: Any, choices: tuple[Any, ...]) -> None:
+    """Raises where an argument is none of those it can be."""
+    if given not in choices:
+        raise ValueError(f"{function}: {name} {given!r} is none of {', '.join(map(repr, choices))}")
+
+
+def check_broadcast(function: str, *arrays: ndarray) -> tuple[int, ...]:
+    """The shape that the arrays have together; an error names the function that was called."""
+    try:
+        return numpy.broadcast_shapes(*(a.shape for a in arrays))
+    except ValueError:
+        shapes = " and ".join(str(a.shape) for a in arrays)
+        raise ValueError(f"{function}: shapes {shapes} cannot be broadcast together") from None
 
 
 def deliver(result: ndarray, out: Any, function: str) -> ndarray:

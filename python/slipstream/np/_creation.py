@@ -10,8 +10,21 @@ import numpy
 from .. import _core
 from .._core import ndarray
 from ..device import Device, named, resolve
-from ._arguments import as_array, as_arrays, as_dtype, from_values, is_number, public
+from ._arguments import (
+    CASTING,
+    as_array,
+    as_arrays,
+    as_dims,
+    as_dtype,
+    check_choice,
+    deliver,
+    from_values,
+    is_number,
+    public,
+)
 from ._types import ArrayLike, DeviceLike, DTypeLike, Shape
+
+_ORDERS = ("C", "F", "A", "K", None)
 
 # ---- from values
 
@@ -36,6 +49,7 @@ def array(
     array([[1., 2.],
            [3., 4.]])
     """
+    check_choice("array", "order", order, _ORDERS)
     if isinstance(object, ndarray):
         made = object if device is None and ctx is None else object.to_device(resolve(device, ctx))
         if dtype is not None and as_dtype(dtype) != made.dtype:
@@ -111,8 +125,7 @@ def copy(a: ArrayLike, order: str = "K", *, out: ndarray | None = None) -> ndarr
     array([0., 0.])
     """
     if out is not None:
-        _core.assign(out, as_array(a))
-        return out
+        return deliver(as_array(a), out, "copy")
     return array(a, copy=True, order=order)
 
 
@@ -132,6 +145,8 @@ def astype(
     array([ 1, -1], dtype=int32)
     """
     x, target = as_array(x), as_dtype(dtype)
+    check_choice("astype", "casting", casting, CASTING)
+    check_choice("astype", "order", order, _ORDERS)
     if casting != "unsafe" and not numpy.can_cast(x.dtype, target, casting=casting):  # type: ignore[arg-type]
         raise TypeError(f"astype: cannot cast from {x.dtype} to {target} by the rule {casting!r}")
     if device is not None:
@@ -150,7 +165,11 @@ def empty(
     >>> np.empty((2, 3)).shape
     (2, 3)
     """
-    return _core.empty(shape, dtype, named(device, ctx))
+    if order == "C":
+        return _core.empty(shape, dtype, named(device, ctx))
+    check_choice("empty", "order", order, _ORDERS)
+    reversed_shape = as_dims(shape)[::-1]
+    return _core.transpose(_core.empty(reversed_shape, dtype, named(device, ctx)))
 
 
 def zeros(
@@ -443,7 +462,7 @@ def eye(
     array([[0., 1., 0.],
            [0., 0., 1.]])
     """
-    return _core.eye(N, N if M is None else M, k, dtype, named(device, ctx))
+    return _core.eye(N, N if M is None else M, _near(k), dtype, named(device, ctx))
 
 
 def identity(n: int, dtype: DTypeLike = None, *, device: DeviceLike = None, ctx: DeviceLike = None) -> ndarray:
@@ -456,9 +475,14 @@ def identity(n: int, dtype: DTypeLike = None, *, device: DeviceLike = None, ctx:
     return eye(n, dtype=dtype, device=device, ctx=ctx)
 
 
+def _near(k: Any) -> Any:
+    """The number of a diagonal, kept within what 64 bits count: all those far outside are alike."""
+    return max(-(2**62), min(k, 2**62)) if isinstance(k, int) else k
+
+
 def _lower(rows: int, columns: int, k: int, device: Device) -> ndarray:
     """True at and below the k-th diagonal of a matrix."""
-    down = _core.arange(k, 1, rows, numpy.dtype("int64"), device)
+    down = _core.arange(_near(k), 1, rows, numpy.dtype("int64"), device)
     across = _core.arange(0, 1, columns, numpy.dtype("int64"), device)
     return _core.reshape(down, (rows, 1)) >= across
 

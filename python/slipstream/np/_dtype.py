@@ -54,6 +54,9 @@ nan = math.nan
 newaxis = None
 euler_gamma = 0.5772156649015329
 
+_OWN = ("float16", "bfloat16")  # types that the array API standard does not have
+_STANDARD = tuple(name for name in _SUPPORTED if name not in _OWN)
+
 # Names of types by kind of the array API standard.
 _KINDS = {
     "bool": [name for name in _SUPPORTED if name == "bool"],
@@ -127,13 +130,32 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
     return bool(numpy.dtype(dtype) == numpy.dtype(kind))
 
 
-def finfo(dtype: Any) -> Any:
-    """Limits of a floating-point type: `eps`, `max`, `min`, `smallest_normal`, ...
+class _Limits:
+    """What `finfo` gives."""
 
-    >>> float(np.finfo(np.float32).eps)
+    def __init__(self, dtype: Any) -> None:
+        own = _type_of(dtype)
+        if own.name not in _KINDS["real floating"] + _KINDS["complex floating"]:
+            raise ValueError(f"finfo: {own} is no floating-point type")
+        self._limits = ml_dtypes.finfo(own)  # type: ignore[no-untyped-call]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        value = getattr(self._limits, name)
+        return value if isinstance(value, (int, str, numpy.dtype)) else float(value)
+
+    def __repr__(self) -> str:
+        return f"finfo(resolution={self.resolution}, min={self.min}, max={self.max}, dtype={self.dtype})"
+
+
+def finfo(dtype: Any) -> Any:
+    """Limits of a floating-point type: `eps`, `max`, `min`, `smallest_normal`, ... Each is a Python number.
+
+    >>> np.finfo(np.float32).eps
     1.1920928955078125e-07
     """
-    return ml_dtypes.finfo(_type_of(dtype))  # type: ignore[no-untyped-call]
+    return _Limits(dtype)
 
 
 def iinfo(dtype: Any) -> Any:

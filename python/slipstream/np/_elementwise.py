@@ -11,7 +11,7 @@ import numpy
 
 from .. import _core
 from .._core import ndarray
-from ._arguments import as_array, as_arrays, deliver, normal_axis, public
+from ._arguments import as_array, as_arrays, check_broadcast, deliver, normal_axis, public
 from ._dtype import finfo
 from ._joining import concatenate
 from ._manipulation import broadcast_to
@@ -37,15 +37,15 @@ def where(condition: ArrayLike, x: ArrayLike = None, y: ArrayLike = None, /) -> 
 
 def clip(
     a: ArrayLike,
-    a_min: ArrayLike = None,
-    a_max: ArrayLike = None,
-    out: ndarray | None = None,
-    *,
     min: ArrayLike = None,
     max: ArrayLike = None,
+    out: ndarray | None = None,
+    *,
+    a_min: ArrayLike = None,
+    a_max: ArrayLike = None,
     **options: Any,
 ) -> ndarray:
-    """The array with elements below `a_min` raised to it and those above `a_max` lowered to it (None: no bound).
+    """The array with elements below `min` raised to it and those above `max` lowered to it (None: no bound).
 
     >>> np.clip(np.arange(4), 1, 2)
     array([1., 1., 2., 2.])
@@ -219,6 +219,7 @@ def isclose(a: ArrayLike, b: ArrayLike, rtol: Any = 1e-05, atol: Any = 1e-08, eq
     array([ True, False])
     """
     a, b = as_arrays((a, b))
+    check_broadcast("isclose", a, b)
     if b.dtype.kind in "iub":
         b = _core.astype(b, _core.result_type(b, 1.0))
     near = _core.less_equal(_core.abs(a - b), atol + rtol * _core.abs(b))
@@ -234,6 +235,8 @@ def allclose(a: ArrayLike, b: ArrayLike, rtol: Any = 1e-05, atol: Any = 1e-08, e
     >>> bool(np.allclose(np.array([1e10, 1e-8]), np.array([1.000001e10, 1e-9])))
     True
     """
+    a, b = as_arrays((a, b))
+    check_broadcast("allclose", a, b)
     return _core.all(isclose(a, b, rtol, atol, equal_nan))
 
 

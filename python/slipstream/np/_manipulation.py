@@ -10,7 +10,7 @@ from numpy.exceptions import AxisError
 
 from .. import _core
 from .._core import ndarray
-from ._arguments import as_array, as_arrays, as_dims, normal_axes, normal_axis, public
+from ._arguments import as_array, as_arrays, as_dims, check_broadcast, normal_axes, normal_axis, public
 from ._types import ArrayLike, Axes, Shape
 
 
@@ -110,15 +110,15 @@ def broadcast_shapes(*args: Shape) -> tuple[int, ...]:
     return numpy.broadcast_shapes(*(as_dims(shape) for shape in args))
 
 
-def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> tuple[ndarray, ...]:
+def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> list[ndarray]:
     """Views of the arrays in the shape that they have together.
 
     >>> [x.shape for x in np.broadcast_arrays(np.ones((2, 1)), np.ones(3))]
     [(2, 3), (2, 3)]
     """
     arrays = as_arrays(args)
-    shape = numpy.broadcast_shapes(*(a.shape for a in arrays))
-    return tuple(_core.broadcast_to(a, shape) for a in arrays)
+    shape = check_broadcast("broadcast_arrays", *arrays)
+    return [_core.broadcast_to(a, shape) for a in arrays]
 
 
 def _at_least(arrays: tuple[ArrayLike, ...], places: dict[int, tuple[int, ...]]) -> Any:

@@ -106,10 +106,15 @@ def as_np_ndarray(self: ndarray) -> ndarray:
     return self
 
 
+_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
+
+
 def array_namespace(self: ndarray, *, api_version: str | None = None) -> Any:
     """The module whose functions work on this array: the array API standard's way in."""
     import importlib
 
+    if api_version is not None and api_version not in _VERSIONS:
+        raise ValueError(f"__array_namespace__: version {api_version!r} is none of {', '.join(_VERSIONS)}")
     return importlib.import_module("slipstream.np")
 
 

@@ -980,6 +980,8 @@ def std(
     ddof: float = 0,
     keepdims: bool = False,
     where: Any = None,
+    *,
+    correction: Any = None,
 ) -> ndarray: ...
 def subtract(
     x1: Any,
@@ -1050,4 +1052,6 @@ def var(
     ddof: float = 0,
     keepdims: bool = False,
     where: Any = None,
+    *,
+    correction: Any = None,
 ) -> ndarray: ...

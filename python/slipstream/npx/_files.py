@@ -1,4 +1,5 @@
-"""Arrays on disk: NumPy's .npz, read with distrust (no pickles; sizes are checked before memory is taken)."""
+"""Arrays on disk: NumPy's .npz, safetensors, and MXNet's own files, read with distrust (no pickles; sizes are checked
+before memory is taken)."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from numpy.lib import format as npy
 from ..np._arguments import as_array, as_dtype
 from ..np._dtype import bfloat16
 from ..np._types import ArrayLike
+from . import _mxnet_files, _safetensors
 
 if TYPE_CHECKING:
     import zipfile  # imported where it is used: it is slow to import
@@ -42,6 +44,8 @@ def _write(file: str | os.PathLike[str], named: Iterable[tuple[str, ArrayLike]],
 def save(file: str | os.PathLike[str], arr: Any) -> None:
     """Writes an array, a list of arrays, or a dict of them. Waits for them.
 
+    The format is NumPy's .npz; a dict in a file whose name ends with .safetensors is written in that format.
+
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "x")
     >>> npx.save(path, {"x": np.ones(2)})
@@ -51,8 +55,13 @@ def save(file: str | os.PathLike[str], arr: Any) -> None:
     if isinstance(arr, dict):
         if not all(isinstance(name, str) for name in arr):
             raise TypeError("save: the names of arrays must be strings")
-        _write(file, arr.items())
+        if os.fspath(file).endswith(".safetensors"):
+            _safetensors.write(file, arr)
+        else:
+            _write(file, arr.items())
     else:
+        if os.fspath(file).endswith(".safetensors"):
+            raise TypeError(f"save: arrays in {os.fspath(file)!r} need names: give a dict")
         arrays = arr if isinstance(arr, (list, tuple)) else [arr]
         _write(file, ((f"arr_{i}", a) for i, a in enumerate(arrays)), _LIST)
 
@@ -115,7 +124,7 @@ def _read_exactly(source: IO[bytes], most: int) -> bytes:
 
 
 def load(file: str | os.PathLike[str]) -> Any:
-    """Reads what `save` wrote: a list or a dict of arrays; also a numpy.savez file, as a dict.
+    """Reads what `save` wrote: a list or a dict of arrays; also numpy.savez's, safetensors' and MXNet's own files.
 
     A bad file gives a ValueError. Nothing in it is run, and no memory is taken that the file does not fill.
 
@@ -125,6 +134,21 @@ def load(file: str | os.PathLike[str]) -> Any:
     >>> npx.load(path)
     [array([1., 1.])]
     """
+    with open(file, "rb") as opened:
+        head = opened.read(16)
+    try:
+        if _mxnet_files.looks_like(head):
+            names, values = _mxnet_files.read(file)
+            arrays = [as_array(value) for value in values]
+            return dict(zip(names, arrays, strict=True)) if names else arrays
+        if _safetensors.looks_like(head):
+            return {name: as_array(value) for name, value in _safetensors.read(file).items()}
+    except ValueError as error:
+        raise _bad(file, str(error)) from None
+    return _load_archive(file)
+
+
+def _load_archive(file: str | os.PathLike[str]) -> Any:
     import zipfile
 
     length = os.path.getsize(file)
