@@ -9,10 +9,10 @@ namespace slipstream::python {
 namespace {
 
 template <class Arrays>
-nb::tuple to_tuple_of(Arrays&& arrays) {
+nb::typed<nb::tuple, Array, nb::ellipsis> to_tuple_of(Arrays&& arrays) {
   nb::list made;
   for (Array& a : arrays) made.append(nb::cast(std::move(a)));
-  return nb::tuple(made);
+  return nb::typed<nb::tuple, Array, nb::ellipsis>(nb::tuple(made));
 }
 
 QrMode qr_mode(const std::string& mode) {

@@ -243,8 +243,8 @@ int64_t Lapack<T>::gelsd(I m, I n, I nrhs, T* a, I lda, T* b, I ldb, R* s, R rco
                          I*, I*);
       call<F>(functions<T>.gelsd, &m, &n, &nrhs, a, &lda, b, &ldb, s, &rcond, rank, work, &size, real, whole, &info);
     } else {
-      using F = void (*)(const I*, const I*, const I*, T*, const I*, T*, const I*, R*, const R*, I*, T*, const I*, I*,
-                         I*);
+      using F =
+          void (*)(const I*, const I*, const I*, T*, const I*, T*, const I*, R*, const R*, I*, T*, const I*, I*, I*);
       call<F>(functions<T>.gelsd, &m, &n, &nrhs, a, &lda, b, &ldb, s, &rcond, rank, work, &size, whole, &info);
     }
   };

@@ -1,7 +1,8 @@
 // LU factors and what comes of them: solutions, inverses, determinants. And triangular systems.
 //
-// A matrix in rows is its transpose in columns, which is what is factored: A^T = P L U. A X = B is X^T P L U = B^T, where
-// B^T in columns is B in rows; so nothing is transposed, and right-hand sides (columns of B) are solved for in groups.
+// A matrix in rows is its transpose in columns, which is what is factored: A^T = P L U. A X = B is X^T P L U = B^T,
+// where B^T in columns is B in rows; so nothing is transposed, and right-hand sides (columns of B) are solved for in
+// groups.
 #include <cmath>
 #include <limits>
 
@@ -207,8 +208,7 @@ template <class T, class Use>
 std::unique_ptr<Kernel> lu_kernel(const Record& call) {
   Matrices<T> a(call.inputs[0]);
   int64_t n = a.rows, stack = stack_size(call.inputs[0]);
-  if (Blocks::suit(n, stack))
-    return std::make_unique<BlockedKernel<LuSteps<T, Use>>>(stack, LuSteps<T, Use>(call));
+  if (Blocks::suit(n, stack)) return std::make_unique<BlockedKernel<LuSteps<T, Use>>>(stack, LuSteps<T, Use>(call));
   Use use(call);
   auto one = [=](int64_t i, Scratch<T>& room) {
     room.work.resize(static_cast<size_t>(n * n + 1));

@@ -18,8 +18,8 @@ void clear_other_triangle(T* a, int64_t n, int64_t first, int64_t last) {
   for (int64_t i = first; i < last; i++) std::fill(a + i * n + i + 1, a + (i + 1) * n, T(0));
 }
 
-// Steps: load; factor the first block; then for each block (solve the rest of its rows; update what is below, and factor
-// the next block); clear.
+// Steps: load; factor the first block; then for each block (solve the rest of its rows; update what is below, and
+// factor the next block); clear.
 template <class T>
 class CholeskySteps {
  public:
@@ -58,8 +58,8 @@ class CholeskySteps {
 
   void solve(Columns a, int64_t by, int64_t block) const {
     int64_t k = blocks_.begin(by), column = blocks_.begin(block);
-    Lapack<T>::trsm('L', 'U', 'C', 'N', blocks_.width(by), blocks_.width(block), T(1), a.at(k, k), a.n,
-                    a.at(k, column), a.n);
+    Lapack<T>::trsm('L', 'U', 'C', 'N', blocks_.width(by), blocks_.width(block), T(1), a.at(k, k), a.n, a.at(k, column),
+                    a.n);
   }
 
   // Pairs (row, column) of blocks after `by`, row <= column, counted column by column.
@@ -87,8 +87,7 @@ struct Cholesky {
   static std::unique_ptr<Kernel> kernel(const Record& call) {
     Matrices<T> a(call.inputs[0]);
     int64_t n = a.rows, stack = stack_size(call.inputs[0]);
-    if (Blocks::suit(n, stack))
-      return std::make_unique<BlockedKernel<CholeskySteps<T>>>(stack, CholeskySteps<T>(call));
+    if (Blocks::suit(n, stack)) return std::make_unique<BlockedKernel<CholeskySteps<T>>>(stack, CholeskySteps<T>(call));
     auto one = [=, &call](int64_t i, Scratch<T>&) {
       if (n == 0) return;
       T* matrix = result<T>(call.outputs[0], i, n * n);

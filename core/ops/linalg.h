@@ -21,9 +21,9 @@ Array cholesky(const Array& a, bool upper);    // from that triangle alone
 enum class QrMode { reduced, complete, r, raw };
 std::vector<Array> qr(const Array& a, QrMode mode);  // q, r; r; or the reflectors as LAPACK has them (transposed), tau
 
-std::vector<Array> svd(const Array& a, bool full, bool vectors);    // u, s, vh; or s
+std::vector<Array> svd(const Array& a, bool full, bool vectors);  // u, s, vh; or s
 std::vector<Array> eigh(const Array& a, bool upper, bool vectors);  // w, v; or w
-std::vector<Array> eig(const Array& a, bool vectors);               // w, v; or w; always complex
+std::vector<Array> eig(const Array& a, bool vectors);  // w, v; or w; always complex
 
 // One matrix and its right-hand sides (m, k). x, squared residuals (as if the rank were full), rank, singular values.
 std::array<Array, 4> lstsq(const Array& a, const Array& b, double rcond);

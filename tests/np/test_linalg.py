@@ -1,4 +1,4 @@
-"""Linear algebra against NumPy: values where they are unique, reconstruction where they are not; stacks, layouts, errors."""
+"""Linear algebra against NumPy: values where they are unique, reconstruction where not; stacks, layouts, errors."""
 
 from __future__ import annotations
 
@@ -53,6 +53,11 @@ def hermitian(rng: numpy.random.Generator, shape: Any, dtype: str) -> Pair:
 
 def adjoint(x: Any) -> Any:
     return x.conj().swapaxes(-1, -2)
+
+
+def orthonormal(q: Any) -> None:
+    size = q.shape[-1]
+    close(adjoint(q) @ q, numpy.broadcast_to(numpy.eye(size, dtype=q.dtype), (*q.shape[:-2], size, size)))
 
 
 # ---- solutions
@@ -187,7 +192,7 @@ def test_qr_and_svd(shape: Any, dtype: str, rng: numpy.random.Generator) -> None
         wanted = numpy.linalg.qr(a.numpy, mode)
         assert (q.shape, r.shape) == (wanted[0].shape, wanted[1].shape)
         close(q @ r, a.numpy)
-        close(adjoint(q) @ q, numpy.broadcast_to(numpy.eye(q.shape[-1], dtype=dtype), q.shape[:-2] + (q.shape[-1],) * 2))
+        orthonormal(q)
     close(abs(np.linalg.qr(a.ours, "r")), abs(numpy.linalg.qr(a.numpy, "r")), 10)
     for found, wanted in zip(np.linalg.qr(a.ours, "raw"), numpy.linalg.qr(a.numpy, "raw"), strict=True):
         close(found, wanted, 10)
@@ -197,7 +202,7 @@ def test_qr_and_svd(shape: Any, dtype: str, rng: numpy.random.Generator) -> None
         close(s, numpy.linalg.svdvals(a.numpy))
         k = s.shape[-1]
         close((u[..., :k] * s[..., None, :]) @ vh[..., :k, :], a.numpy)
-        close(adjoint(u) @ u, numpy.broadcast_to(numpy.eye(u.shape[-1], dtype=dtype), u.shape[:-2] + (u.shape[-1],) * 2))
+        orthonormal(u)
         close(np.linalg.svdvals(a.ours), s)
         close(np.linalg.svd(a.ours, compute_uv=False), s)
 
@@ -235,7 +240,7 @@ def test_norms(dtype: str, rng: numpy.random.Generator) -> None:
                 close(
                     np.linalg.vector_norm(x.ours, ord=ord, axis=axis, keepdims=keep),
                     numpy.asarray(numpy.linalg.vector_norm(x.numpy, ord=ord, axis=axis, keepdims=keep)),
-                    )
+                )
         if len(shape) == 1 or dtype == "float16":
             continue
         for ord, keep in itertools.product([None, "fro", "nuc", 1, -1, 2, -2, numpy.inf, -numpy.inf], [False, True]):
@@ -265,7 +270,8 @@ def test_cond(p: Any, rng: numpy.random.Generator) -> None:
 
 
 def test_multi_dot(rng: numpy.random.Generator) -> None:
-    for shapes in (((3, 4), (4, 5)), ((10, 100), (100, 5), (5, 50)), ((3,), (3, 4), (4, 2), (2,)), ((2, 3), (3, 1), (1,))):
+    chains = ([(3, 4), (4, 5)], [(10, 100), (100, 5), (5, 50)], [(3,), (3, 4), (4, 2), (2,)], [(2, 3), (3, 1), (1,)])
+    for shapes in chains:
         parts = [rng.normal(size=s) for s in shapes]
         ours = [np.array(p) for p in parts]
         close(np.linalg.multi_dot(ours), numpy.asarray(numpy.linalg.multi_dot(parts)))

@@ -14,6 +14,7 @@ from .._core import ndarray as ndarray
 from . import (
     _creation,
     _dtype,
+    _einsum,
     _elementwise,
     _indexing,
     _joining,
@@ -29,6 +30,7 @@ from . import random as random
 from ._creation import *
 from ._dtype import *
 from ._dtype import bool_ as bool
+from ._einsum import *
 from ._elementwise import *
 from ._indexing import *
 from ._joining import *
@@ -45,7 +47,7 @@ _methods.attach()
 
 if not TYPE_CHECKING:
     __all__ = ["bool", "linalg", "ndarray", "random"]
-    for _module in (_creation, _dtype, _elementwise, _indexing, _joining, _linalg, _manipulation):
+    for _module in (_creation, _dtype, _einsum, _elementwise, _indexing, _joining, _linalg, _manipulation):
         __all__ += _module.__all__
     for _module in (_printing, _reduction, _rows):
         __all__ += _module.__all__

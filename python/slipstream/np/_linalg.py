@@ -12,7 +12,7 @@ from ._manipulation import diagonal, moveaxis, ravel
 from ._types import ArrayLike, DTypeLike
 
 
-def inexact(a: ArrayLike) -> ndarray:
+def as_inexact(a: ArrayLike) -> ndarray:
     """An array that LAPACK takes: integers as float64."""
     a = as_array(a)
     return _core.astype(a, "float64") if a.dtype.kind in "biu" else a
@@ -209,4 +209,4 @@ def trace(
 
 
 if not TYPE_CHECKING:
-    __all__ = [name for name in public(globals()) if name not in ("inexact", "transposed")]
+    __all__ = [name for name in public(globals()) if name not in ("as_inexact", "transposed")]

@@ -9,7 +9,7 @@ import numpy
 from .. import _core
 from .._core import ndarray
 from ._arguments import as_array, normal_axes, public
-from ._linalg import inexact
+from ._linalg import as_inexact
 from ._manipulation import moveaxis
 from ._types import ArrayLike, Axes
 
@@ -57,7 +57,7 @@ def _matrix(x: ndarray, order: Any, axis: Any, keepdims: bool) -> ndarray:
     if order in (None, "fro", "f"):
         return _vector(x, 2, (row, column), keepdims)
     if order in (2, -2, "nuc"):
-        values = _core.svd(inexact(moveaxis(x, (row, column), (-2, -1))), False, False)[0]
+        values = _core.svd(as_inexact(moveaxis(x, (row, column), (-2, -1))), False, False)[0]
         made = (_core.max if order == 2 else _core.min if order == -2 else _core.sum)(values, axis=-1)
         return _core.expand_dims(made, sorted((row, column))) if keepdims else made
     if order not in (1, -1, _INF, -_INF):
@@ -116,7 +116,7 @@ def matrix_norm(x: ArrayLike, /, ord: Any = "fro", axis: Any = (-2, -1), keepdim
     return _matrix(x, ord, axis, keepdims)
 
 
-def matrix_rank(A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> ndarray:  # noqa: N803
+def matrix_rank(A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> ndarray:
     """How many singular values are larger than `tol`, or than `rtol` times the largest.
 
     Without either, `rtol` is the larger side of the matrix times the type's `eps`.
@@ -129,7 +129,7 @@ def matrix_rank(A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol:
     a = as_array(A)
     if a.ndim < 2:
         return _core.astype(_core.any(_core.not_equal(a, 0)), "int64")
-    a = inexact(a)
+    a = as_inexact(a)
     if 0 in a.shape[-2:]:
         return _core.full(a.shape[:-2], 0, "int64", a.device)
     values = _core.abs(_core.eigh(a, False, False)[0]) if hermitian else _core.svd(a, False, False)[0]
@@ -155,7 +155,7 @@ def cond(x: ArrayLike, p: Any = None) -> ndarray:
     >>> np.linalg.cond(np.array([[1, 0], [0, 4]]))
     array(4.)
     """
-    x = inexact(x)
+    x = as_inexact(x)
     if x.size == 0 and 0 in x.shape[-2:]:
         raise numpy.linalg.LinAlgError(f"cond: shape {x.shape} holds no elements")
     if x.ndim < 2:

@@ -19,25 +19,20 @@ from .. import _core
 from .._core import ndarray
 from . import _linalg_norms
 from ._arguments import as_array, as_arrays, normal_axes, public
-from ._linalg import (
-    cross as _cross,
-)
-from ._linalg import (
-    inexact,
-    matmul,
-    tensordot,
-    transposed,
-    vecdot,
-)
-from ._linalg import (
-    outer as _outer,
-)
-from ._linalg import (
-    trace as _trace,
-)
-from ._linalg_norms import cond, matrix_norm, matrix_rank, norm, vector_norm
+from ._linalg import as_inexact, transposed
+from ._linalg import cross as _cross
+from ._linalg import matmul as matmul
+from ._linalg import outer as _outer
+from ._linalg import tensordot as tensordot
+from ._linalg import trace as _trace
+from ._linalg import vecdot as vecdot
+from ._linalg_norms import cond as cond
+from ._linalg_norms import matrix_norm as matrix_norm
+from ._linalg_norms import matrix_rank as matrix_rank
+from ._linalg_norms import norm as norm
+from ._linalg_norms import vector_norm as vector_norm
 from ._manipulation import diagonal as _diagonal
-from ._manipulation import matrix_transpose, moveaxis
+from ._manipulation import matrix_transpose as matrix_transpose
 from ._types import ArrayLike, DTypeLike
 
 
@@ -84,7 +79,7 @@ def _both(a: ArrayLike, b: ArrayLike) -> tuple[ndarray, ndarray]:
     """Two arguments in their common type."""
     a, b = as_arrays((a, b))
     if a.dtype.kind in "biu" and b.dtype.kind in "biu":
-        a, b = inexact(a), inexact(b)
+        a, b = as_inexact(a), as_inexact(b)
     dtype = _core.promote_types(a.dtype, b.dtype)
     return _core.astype(a, dtype) if a.dtype != dtype else a, _core.astype(b, dtype) if b.dtype != dtype else b
 
@@ -108,12 +103,10 @@ def inv(a: ArrayLike) -> ndarray:
     array([[-5.,  2.],
            [ 3., -1.]])
     """
-    return _core.inv(inexact(a))
+    return _core.inv(as_inexact(a))
 
 
-def pinv(
-    a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
-) -> ndarray:
+def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> ndarray:
     """The pseudo-inverse: singular values below `rtol` (or `rcond`) times the largest count as 0.
 
     Without either, `rtol` is the larger side of the matrix times the type's `eps`. (`hermitian` changes nothing.)
@@ -124,7 +117,7 @@ def pinv(
     """
     if rcond is not None and rtol is not None:
         raise ValueError("pinv: `rtol` and `rcond` can't be both set.")
-    a = inexact(a)
+    a = as_inexact(a)
     if a.ndim < 2:
         raise LinAlgError(f"pinv: an array of {a.ndim} dimensions holds no matrices; at least two are needed")
     if 0 in a.shape:
@@ -207,7 +200,7 @@ def det(a: ArrayLike) -> ndarray:
     >>> np.linalg.det(np.array([[1, 2], [3, 4]]))
     array(-2.)
     """
-    return _core.det(inexact(a))
+    return _core.det(as_inexact(a))
 
 
 def slogdet(a: ArrayLike) -> SlogdetResult:
@@ -217,7 +210,7 @@ def slogdet(a: ArrayLike) -> SlogdetResult:
     >>> float(sign), float(logarithm)
     (-1.0, 0.0)
     """
-    return SlogdetResult(*_core.slogdet(inexact(a)))
+    return SlogdetResult(*_core.slogdet(as_inexact(a)))
 
 
 def matrix_power(a: ArrayLike, n: int) -> ndarray:
@@ -257,7 +250,7 @@ def cholesky(a: ArrayLike, /, *, upper: bool = False) -> ndarray:
     array([[2., 0.],
            [1., 1.]])
     """
-    return _core.cholesky(inexact(a), bool(upper))
+    return _core.cholesky(as_inexact(a), bool(upper))
 
 
 def qr(a: ArrayLike, mode: str = "reduced") -> Any:
@@ -270,7 +263,7 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     >>> np.allclose(q @ r, np.array([[3, 1], [4, 2]])).item()
     True
     """
-    factors = _core.qr(inexact(a), mode)
+    factors = _core.qr(as_inexact(a), mode)
     if mode == "r":
         return factors[0]
     return QRResult(*factors) if mode != "raw" else tuple(factors)
@@ -286,7 +279,7 @@ def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermi
     >>> s
     array([3., 2.])
     """
-    factors = _core.svd(inexact(a), bool(full_matrices), bool(compute_uv))
+    factors = _core.svd(as_inexact(a), bool(full_matrices), bool(compute_uv))
     return SVDResult(*factors) if compute_uv else factors[0]
 
 
@@ -296,7 +289,7 @@ def svdvals(x: ArrayLike, /) -> ndarray:
     >>> np.linalg.svdvals(np.array([[0, 2], [3, 0]]))
     array([3., 2.])
     """
-    return _core.svd(inexact(x), False, False)[0]
+    return _core.svd(as_inexact(x), False, False)[0]
 
 
 # ---- eigenvalues
@@ -310,23 +303,23 @@ def _upper(function: str, uplo: Any, upper: bool | None) -> bool:
     return str(uplo).upper() == "U"
 
 
-def eigh(a: ArrayLike, UPLO: Any = "L", *, upper: bool | None = None) -> EighResult:  # noqa: N803 - NumPy's name
+def eigh(a: ArrayLike, UPLO: Any = "L", *, upper: bool | None = None) -> EighResult:
     """Eigenvalues (ascending) and orthonormal eigenvectors (columns) of Hermitian matrices, from one triangle.
 
     >>> w, v = np.linalg.eigh(np.array([[2, 1], [1, 2]]))
     >>> w
     array([1., 3.])
     """
-    return EighResult(*_core.eigh(inexact(a), _upper("eigh", UPLO, upper), True))
+    return EighResult(*_core.eigh(as_inexact(a), _upper("eigh", UPLO, upper), True))
 
 
-def eigvalsh(a: ArrayLike, UPLO: Any = "L", *, upper: bool | None = None) -> ndarray:  # noqa: N803 - NumPy's name
+def eigvalsh(a: ArrayLike, UPLO: Any = "L", *, upper: bool | None = None) -> ndarray:
     """Eigenvalues of Hermitian matrices, ascending.
 
     >>> np.linalg.eigvalsh(np.array([[2, 1], [1, 2]]))
     array([1., 3.])
     """
-    return _core.eigh(inexact(a), _upper("eigvalsh", UPLO, upper), False)[0]
+    return _core.eigh(as_inexact(a), _upper("eigvalsh", UPLO, upper), False)[0]
 
 
 def eig(a: ArrayLike) -> EigResult:
@@ -339,7 +332,7 @@ def eig(a: ArrayLike) -> EigResult:
     >>> abs(w.imag)
     array([1., 1.])
     """
-    return EigResult(*_core.eig(inexact(a), True))
+    return EigResult(*_core.eig(as_inexact(a), True))
 
 
 def eigvals(a: ArrayLike) -> ndarray:
@@ -348,7 +341,7 @@ def eigvals(a: ArrayLike) -> ndarray:
     >>> np.linalg.eigvals(np.array([[1, 2], [0, 3]])).dtype
     dtype('complex64')
     """
-    return _core.eig(inexact(a), False)[0]
+    return _core.eig(as_inexact(a), False)[0]
 
 
 # ---- products

@@ -36,6 +36,7 @@ from ..np.random import seed
 from ._files import load, save, savez
 from ._host import host_call, waitall
 from ._nn import activation, gelu, leaky_relu, log_softmax, silu, softmax
+from ._products import batch_dot, khatri_rao
 from ._settings import (
     is_np_array,
     is_np_default_dtype,
@@ -48,6 +49,7 @@ from ._settings import (
 
 # In pieces that type checkers understand.
 __all__ = ["Context", "Device", "cpu", "cpu_pinned", "current_context", "current_device", "gpu", "gpu_memory_info"]
+__all__ += ["batch_dot", "khatri_rao"]
 __all__ += ["host_call", "load", "num_gpus", "save", "savez", "seed", "waitall"]
 __all__ += ["activation", "gelu", "leaky_relu", "log_softmax", "logsumexp", "silu", "softmax"]
 __all__ += [
