@@ -188,13 +188,10 @@ def cross(
     last = x[0] * y[1] - x[1] * y[0]
     if len(x) == 2 and len(y) == 2:
         return last
-    first = x[1] * y[2] if len(y) == 3 else None
-    second = x[0] * y[2] if len(y) == 3 else None
-    if len(x) == 3:
-        first = x[2] * y[1] * -1 if first is None else first - x[2] * y[1]
-        second = x[2] * y[0] * -1 if second is None else second - x[2] * y[0]
-    assert first is not None and second is not None
-    return _core.stack([first, second * -1, last], normal_axis(axisc, last.ndim + 1, "cross"))
+    zero = _core.multiply(last, 0)
+    first = (x[1] * y[2] if len(y) == 3 else zero) - (x[2] * y[1] if len(x) == 3 else zero)
+    second = (x[2] * y[0] if len(x) == 3 else zero) - (x[0] * y[2] if len(y) == 3 else zero)
+    return _core.stack([first, second, last], normal_axis(axisc, last.ndim + 1, "cross"))
 
 
 def trace(
