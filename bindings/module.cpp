@@ -27,6 +27,7 @@ NB_MODULE(_core, m) {
   bind_structural(m);
   bind_sorting(m);
   bind_indexing(m);
+  bind_linalg(m);
   bind_random(m);
   bind_neural(m);
   bind_host(m);

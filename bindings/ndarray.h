@@ -37,6 +37,7 @@ void bind_rows(nb::module_& m);
 void bind_structural(nb::module_& m);
 void bind_sorting(nb::module_& m);
 void bind_indexing(nb::module_& m);
+void bind_linalg(nb::module_& m);
 void bind_random(nb::module_& m);
 void bind_neural(nb::module_& m);
 void bind_host(nb::module_& m);

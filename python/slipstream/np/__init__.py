@@ -14,6 +14,7 @@ from .._core import ndarray as ndarray
 from . import (
     _creation,
     _dtype,
+    _einsum,
     _elementwise,
     _files,
     _functional,
@@ -33,10 +34,12 @@ from . import (
     _sorting,
     _windows,
 )
+from . import linalg as linalg
 from . import random as random
 from ._creation import *
 from ._dtype import *
 from ._dtype import bool_ as bool
+from ._einsum import *
 from ._elementwise import *
 from ._files import *
 from ._functional import *
@@ -61,8 +64,8 @@ __array_api_version__ = "2024.12"
 _methods.attach()
 
 if not TYPE_CHECKING:
-    __all__ = ["bool", "ndarray", "random"]
-    for _module in (_creation, _dtype, _elementwise, _indexing, _joining, _linalg, _manipulation):
+    __all__ = ["bool", "linalg", "ndarray", "random"]
+    for _module in (_creation, _dtype, _einsum, _elementwise, _indexing, _joining, _linalg, _manipulation):
         __all__ += _module.__all__
     for _module in (_printing, _reduction, _rows, _files, _functional, _memory, _numerics, _padding):
         __all__ += _module.__all__

@@ -62,6 +62,7 @@ from ._nn_loss import *
 from ._nn_norm import *
 from ._nn_rnn import *
 from ._nn_spatial import *
+from ._products import batch_dot, khatri_rao
 from ._settings import (
     is_np_array,
     is_np_default_dtype,
@@ -75,6 +76,7 @@ from ._sorting import topk
 
 # In pieces that type checkers understand.
 __all__ = ["Context", "Device", "cpu", "cpu_pinned", "current_context", "current_device", "gpu", "gpu_memory_info"]
+__all__ += ["batch_dot", "khatri_rao"]
 __all__ += ["host_call", "load", "num_gpus", "save", "savez", "seed", "waitall"]
 __all__ += ["topk"]
 __all__ += [
