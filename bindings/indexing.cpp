@@ -132,7 +132,6 @@ int assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
       tape::check_write("assign", a);
       Array view = a.view((*select)(a));
       assign(view, to_value(value, a.device()));
-      if (view.node()) tape::note_part_written(a, view, (*select)(tape::row_major_view(a)));
       return 0;
     }
     static PyObject* setitem = package_function("slipstream.np._indexing", "setitem");

@@ -73,7 +73,7 @@ int Pass::entry_of(Node* node) {
 }
 
 int Pass::add_head(const Array& head, const Array& gradient) {
-  if (!head.node())
+  if (!history(head))
     fail(ErrorKind::runtime, "backward: the head of shape ", head.shape,
          " was not computed from arrays with gradients under autograd.record()");
   Array g = gradient;
@@ -90,7 +90,7 @@ int Pass::add_head(const Array& head, const Array& gradient) {
 }
 
 void Pass::add_variable(const Array& variable, int number) {
-  if (!variable.node())
+  if (!history(variable))
     fail(ErrorKind::value, "grad: variable ", number, " of shape ", variable.shape,
          " has no gradient: call attach_grad() before recording");
   Entry& entry = entries_[static_cast<size_t>(entry_of(variable.node()))];
@@ -157,7 +157,9 @@ void Pass::add_selection(int input, const Array& g, const View& inner, const Sha
   if (!to->own || !sum.contiguous()) sum = copy(sum);
   to->own = true;
   Array target = pick(sum, inner);
-  elementwise(Row::add, {Arg(target), Arg(g)}, {.out = &target});
+  ElementwiseOptions options;
+  options.out = &target;
+  elementwise(Row::add, {Arg(target), Arg(g)}, options);
 }
 
 void Pass::finish(Entry& entry, bool leaves) {
