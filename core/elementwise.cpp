@@ -447,8 +447,11 @@ void assign(const Array& target, const Arg& value) {
   bool follows = tape::follows(from) && kind(target.dtype) >= Kind::real;
   record_copy(target, from, true);
   if (!follows) return;
-  Array written = target.detached();
-  note_copy("assign", written, from);
+  Array written = from;
+  if (!(from.shape == target.shape) || from.dtype != target.dtype) {
+    written = target.detached();
+    note_copy("assign", written, from);
+  }
   tape::store(target, written);
 }
 

@@ -174,12 +174,15 @@ void Pass::finish(Entry& entry, bool leaves) {
 void Pass::step(Entry& entry, bool leaves) {
   Node& node = *entry.node;
   current_ = &entry;
-  bool any = false;
+  bool any = false, wanted = false;
   for (const Array& g : entry.gradients) any |= static_cast<bool>(g);
   std::vector<Entry*> inputs;
-  for (const Ref<Node>& input : node.inputs())
-    if (input) inputs.push_back(&entries_[static_cast<size_t>(numbers_.at(input.get()))]);
-  if (any) {
+  for (const Ref<Node>& input : node.inputs()) {
+    if (!input) continue;
+    inputs.push_back(&entries_[static_cast<size_t>(numbers_.at(input.get()))]);
+    wanted |= inputs.back()->needed;
+  }
+  if (any && wanted) {
     while (entry.gradients.size() < node.results()) entry.gradients.emplace_back();
     Running before = std::exchange(running, Running{&node, this});
     try {

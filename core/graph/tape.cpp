@@ -215,7 +215,7 @@ View within(const Array& whole, const View& inner) {
 Array pick(const Array& x, const View& inner) {
   Array whole = contiguous(x);
   Array made = whole.view(within(whole, inner));
-  if (follows(whole)) note_selection("pick", made, whole, rescaled(inner, x.dtype));
+  if (follows_views(whole)) note_selection("pick", made, whole, rescaled(inner, x.dtype));
   return made;
 }
 

@@ -47,6 +47,8 @@ inline Node* history(const Array& x) {
 }
 // Does what is computed from this array now have a history? Ask before recording a call that writes to its storage.
 inline bool follows(const Array& x) { return flags.recording && history(x); }
+// Must a view of the array be noted? Not if the history is the storage's: the view will find it there.
+inline bool follows_views(const Array& x) { return flags.recording && x.node() && !x.node()->derived; }
 
 // Recording switched on or off while this lives.
 class Recording {
@@ -114,7 +116,7 @@ View row_major_view(const View& x);  // x's shape and type, as a row-major array
 template <class F>
 Array selected(const char* op, const Array& x, F&& select) {
   Array made = x.view(select(static_cast<const View&>(x)));
-  if (follows(x)) note_selection(op, made, x, select(row_major_view(x)));
+  if (follows_views(x)) note_selection(op, made, x, select(row_major_view(x)));
   return made;
 }
 

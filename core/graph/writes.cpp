@@ -77,15 +77,27 @@ class Read final : public Node {
   bool whole_;  // from_ is the node of what was written exactly here
 };
 
-void put_content(Storage& storage, Ref<Node> value, const View& where) {
-  Ref<Node> before = covers(where, storage) ? Ref<Node>() : storage.content;
-  // Parts that were written over, or whose graph is used up, are constants now.
-  while (before) {
-    auto* last = static_cast<Content*>(before.get());
-    bool over = same_place(last->where(), where), used = last->value() && last->value()->forgotten;
-    if (!last->forgotten && !over && !used) break;
-    before = Ref<Node>(last->before());
+// Was it freed by a backward pass, or was what it copies?
+bool used_up(const Node& node) {
+  bool used = node.forgotten;
+  for (const Ref<Node>& input : node.inputs()) used |= input && input->forgotten;
+  return used;
+}
+
+// What was written last and can no longer be differentiated is constant from now on.
+void drop_used_up(Ref<Node>& content) {
+  while (content) {
+    auto* last = static_cast<Content*>(content.get());
+    if (!last->forgotten && !(last->value() && used_up(*last->value()))) return;
+    content = Ref<Node>(last->before());
   }
+}
+
+void put_content(Storage& storage, Ref<Node> value, const View& where) {
+  drop_used_up(storage.content);
+  Ref<Node> before = covers(where, storage) ? Ref<Node>() : storage.content;
+  while (before && same_place(static_cast<Content*>(before.get())->where(), where))  // written over
+    before = Ref<Node>(static_cast<Content*>(before.get())->before());
   if (!before && !value) return storage.content.reset();
   Shape row{static_cast<int64_t>(storage.nbytes / itemsize(where.dtype))};
   Array owner;
@@ -96,6 +108,8 @@ void put_content(Storage& storage, Ref<Node> value, const View& where) {
 }  // namespace
 
 void overwrite(Storage& storage, const View& where) {
+  for (int i = 0; i < where.ndim(); i++)
+    if (where.strides[i] == 0 && where.shape[i] > 1) return;  // a scatter: only its indices tell what it writes
   if (where.dtype == content_of(storage)->where().dtype || covers(where, storage)) put_content(storage, {}, where);
 }
 
@@ -113,8 +127,9 @@ Node* derive(const Array& x) {
   uint32_t version = storage.version.load(std::memory_order_relaxed);
   if (x.node() && !x.node()->forgotten && x.node()->derived_version == version) return x.node();
   x.set_node({});
+  drop_used_up(storage.content);
   Content* content = content_of(storage);
-  if (!content || content->forgotten || kind(x.dtype) < Kind::real) return nullptr;
+  if (!content || kind(x.dtype) < Kind::real) return nullptr;
   if (content->where().dtype != x.dtype)
     fail(ErrorKind::runtime, "an array was written as ", content->where().dtype, " while recording and is read as ",
          x.dtype, ", which cannot be differentiated");
