@@ -103,15 +103,7 @@ COMPOSED: dict[str, tuple[Function, list[tuple[int, ...]]]] = {
     "silu": (npx.silu, [(5,)]),
     "leaky_relu": (npx.leaky_relu, [(5,)]),
     "sinc": (np.sinc, [(5,)]),
-    "x @ y in place": (lambda x, y: _accumulated(x, y), [(2, 3), (3, 2)]),
 }
-
-
-def _accumulated(x: Any, y: Any) -> Any:
-    total = np.zeros((2, 2), "float64")
-    total = total + x @ y
-    total = total * total
-    return total
 
 
 @pytest.mark.parametrize("name", VIEWS)
