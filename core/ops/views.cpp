@@ -13,7 +13,7 @@ namespace {
 template <class F>
 Array rearranged(const char* op, const Array& x, View v, F back) {
   Array made = x.view(std::move(v));
-  if (tape::follows(x))
+  if (tape::follows_views(x))
     tape::note(op, made, {&x}, [back = std::move(back)](const Array& g) { return std::vector<Array>{back(g)}; });
   return made;
 }
@@ -173,7 +173,7 @@ Array broadcast_to(const Array& x, const Shape& shape) {
   for (int i = 0; fits && i < x.ndim(); i++) fits = x.shape[i] == 1 || x.shape[i] == shape[skip + i];
   if (!fits) fail(ErrorKind::value, "broadcast_to: an array of shape ", x.shape, " cannot be broadcast to ", shape);
   Array made = x.broadcast_to(shape);
-  if (tape::follows(x))
+  if (tape::follows_views(x))
     tape::note("broadcast_to", made, {&x},
                [from = x.shape](const Array& g) { return std::vector<Array>{tape::back_to(g, from, g.dtype)}; });
   return made;
