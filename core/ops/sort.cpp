@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "../elementwise.h"
+#include "../graph/tape.h"
 #include "check.h"
 #include "structural.h"
 
@@ -37,6 +38,17 @@ Array along(const Op& op, const Array& x, int axis, int64_t n, DType dtype, std:
   return *out;
 }
 
+// The elements of lines along `axis` at the given places, which are as many as there are lines.
+Array gather(const Array& x, const Array& places, int axis) {
+  int last = x.ndim() - 1;
+  Array lines = swapaxes(x, axis, last), at = swapaxes(places, axis, last);
+  if (at.size() == 0) return x;
+  int64_t n = lines.shape[last], count = at.size() / at.shape[last];
+  Array starts = arange(Scalar::of(int64_t{0}), Scalar::of(n), count, DType::i64, x.device());
+  Array flat = elementwise(Row::add, {Arg(reshape(at, Shape{count, -1})), Arg(reshape(starts, Shape{count, 1}))});
+  return swapaxes(reshape(take(reshape(lines, Shape{-1}), flat, 0, IndexMode::raise), at.shape), axis, last);
+}
+
 Array sorted(const Op& op, const Array& x, int64_t axis, bool descending, DType dtype, const Array* out) {
   int at = normalize_axis(axis, x.ndim(), op.name);
   auto params = std::make_shared<SortParams>();
@@ -59,7 +71,10 @@ Array parted(const Op& op, const Array& x, std::span<const int64_t> places, int6
 
 }  // namespace
 
+// Where a history is kept, elements are found by their places: that is how their gradients find the way back.
 Array sort(const Array& x, int64_t axis, bool descending, const Array* out) {
+  if (tape::follows(x) && !out)
+    return gather(x, argsort(x.detached(), axis, descending), normalize_axis(axis, x.ndim(), "sort"));
   return sorted(kSort, x, axis, descending, x.dtype, out);
 }
 
@@ -68,6 +83,8 @@ Array argsort(const Array& x, int64_t axis, bool descending) {
 }
 
 Array partition(const Array& x, std::span<const int64_t> places, int64_t axis) {
+  if (tape::follows(x))
+    return gather(x, argpartition(x.detached(), places, axis), normalize_axis(axis, x.ndim(), "partition"));
   return parted(kPartition, x, places, axis, x.dtype);
 }
 

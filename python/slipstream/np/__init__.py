@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from .._core import ndarray as ndarray
 from . import (
+    _counting,
     _creation,
     _dtype,
     _elementwise,
@@ -20,13 +21,17 @@ from . import (
     _linalg,
     _manipulation,
     _methods,
+    _polynomial,
     _printing,
     _reduction,
     _rows,
     _sets,
+    _signals,
     _sorting,
+    _statistics,
 )
 from . import random as random
+from ._counting import *
 from ._creation import *
 from ._dtype import *
 from ._dtype import bool_ as bool
@@ -36,11 +41,14 @@ from ._joining import *
 from ._linalg import *
 from ._manipulation import *
 from ._namespace import namespace_info as __array_namespace_info__
+from ._polynomial import *
 from ._printing import *
 from ._reduction import *
 from ._rows import *
 from ._sets import *
+from ._signals import *
 from ._sorting import *
+from ._statistics import *
 
 __array_api_version__ = "2024.12"
 
@@ -51,4 +59,6 @@ if not TYPE_CHECKING:
     for _module in (_creation, _dtype, _elementwise, _indexing, _joining, _linalg, _manipulation):
         __all__ += _module.__all__
     for _module in (_printing, _reduction, _rows, _sets, _sorting):
+        __all__ += _module.__all__
+    for _module in (_counting, _polynomial, _signals, _statistics):
         __all__ += _module.__all__
