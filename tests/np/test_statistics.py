@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -9,10 +10,12 @@ import pytest
 from tests.compare import FLOATS, INTS, REAL, Draw, agree, same
 
 from slipstream import engine, errors, np
+from slipstream.np import _by_numpy
 
 Rng = numpy.random.Generator
-METHODS = """linear lower higher nearest midpoint inverted_cdf closest_observation averaged_inverted_cdf
-    interpolated_inverted_cdf hazen weibull median_unbiased normal_unbiased""".split()
+METHODS = ["linear", "lower", "higher", "nearest", "midpoint", "inverted_cdf", "closest_observation"]
+METHODS += ["averaged_inverted_cdf", "interpolated_inverted_cdf", "hazen", "weibull"]
+METHODS += ["median_unbiased", "normal_unbiased"]
 
 
 def with_nan(draw: Draw, pair: Any) -> Any:
@@ -36,7 +39,7 @@ def test_quantile_methods(method: str, rng: Rng) -> None:
         axis = draw.one(None, draw.axis(len(shape)))
         q = draw.one(0.3, numpy.array([0.0, 0.25, 1.0]), numpy.array([[0.1, 0.5], [0.75, 0.9]]))
         options = {"axis": axis, "method": method, "keepdims": draw.one(False, True)}
-        agree("quantile", [x, q], options)
+        agree("quantile", [x, q], options, tolerance=2e-6 if x.numpy.dtype == "float32" else None)
         agree("nanquantile", [with_nan(draw, draw.array(shape, "float64")), q], options)
 
 
@@ -46,8 +49,9 @@ def test_percentile_and_median(rng: Rng) -> None:
         shape = draw.shape(ndim=int(rng.integers(1, 4)), least=1, most=6)
         x = with_nan(draw, draw.array(shape, [*INTS, *FLOATS]))
         options = {"axis": draw.one(None, draw.axis(len(shape)), (0,)), "keepdims": draw.one(False, True)}
-        agree("percentile", [x, draw.one(50, 12.5, numpy.array([10.0, 90.0]))], options)
-        agree("nanpercentile", [x, 40], options)
+        rough = {"float16": 4e-3, "float32": 2e-6}.get(x.numpy.dtype.name)
+        agree("percentile", [x, draw.one(50, 12.5, numpy.array([10.0, 90.0]))], options, tolerance=rough)
+        agree("nanpercentile", [x, 40], options, tolerance=rough)
         agree("median", [x], options)
         agree("nanmedian", [x], options)
 
@@ -144,7 +148,7 @@ def test_histogram(rng: Rng) -> None:
         options = {"bins": bins, "density": draw.one(False, True), "range": draw.one(None, (-1, 2))}
         if x.numpy.size == 0:
             options["density"] = False
-        agree("histogram", [x], options)
+        agree("histogram", [x], options, tolerance=2e-6 if x.numpy.dtype == "float32" else None)
         agree("histogram_bin_edges", [x], {"bins": bins})
     x, w = draw.array((200,), "float64"), draw.array((200,), ["float32", "float64", "complex128", "int64"])
     agree("histogram", [x], {"weights": w})
@@ -266,5 +270,12 @@ def test_these_do_not_wait(rng: Rng) -> None:
     with engine.sync_guard("raise"):
         made = [np.median(x, 0), np.nanpercentile(x, 30), np.cov(x), np.histogram(x)[0], np.gradient(x)[0]]
         made += [np.interp(x, x[0], x[1]), np.convolve(x[0], x[1]), np.polyfit(x[0], x[1], 1), np.unwrap(x)]
-        made += [np.histogramdd(x)[0]] if x.shape[1] < 3 else []
+        made += [np.histogram2d(x[0], x[1])[0], np.i0(x), np.kaiser(5, 2.0), np.polyval(x[0], x)]
     assert all(part.size for part in made)
+
+
+def test_the_list_of_what_numpy_runs_is_up_to_date() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs/numpy.md").read_text()
+    assert _by_numpy.markdown() in page
+    assert all(hasattr(np, name) for name in {*_by_numpy.BEHIND, *_by_numpy.WAITING})
+    assert [name for name in _by_numpy.WAITING if "aits" not in (getattr(np, name).__doc__ or "")] == []

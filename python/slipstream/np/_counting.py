@@ -1,4 +1,4 @@
-"""Counts of numbers: bincount and histograms. Their kernels count in blocks; edges that follow from values do not wait."""
+"""Counts of numbers: bincount and histograms. Edges that follow from values are not waited for."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from ._types import ArrayLike
 
 
 def _line(p: ArrayLike) -> ndarray:
-    p = as_array(p)
-    return _core.reshape(p, (1,)) if p.ndim == 0 else p
+    line = as_array(p)
+    return _core.reshape(line, (1,)) if line.ndim == 0 else line
 
 
 def polyval(p: ArrayLike, x: ArrayLike) -> ndarray:
@@ -88,11 +88,11 @@ def polyder(p: ArrayLike, m: int = 1) -> ndarray:
     """
     if m < 0:
         raise ValueError(f"polyder: m={m} is negative")
-    p = _line(p)
+    line = _line(p)
     for _ in range(int(m)):
-        n = p.size - 1
-        p = p[:-1] * _core.arange(n, -1, max(n, 0), _powers(p), p.device)
-    return p
+        n = line.size - 1
+        line = line[:-1] * _core.arange(n, -1, max(n, 0), _powers(line), line.device)
+    return line
 
 
 def _powers(p: ndarray) -> Any:
@@ -112,15 +112,15 @@ def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> ndarray:
         constants = constants[0] * numpy.ones(m)
     if constants.size < m:
         raise ValueError(f"polyint: {constants.size} constants for {m} integrals")
-    p = _line(p)
+    line = _line(p)
     for constant in constants[: int(m)]:
-        divided = p / _core.arange(p.size, -1, p.size, _powers(p), p.device)
-        p = concatenate([divided, _core.full((1,), float(constant), divided.dtype, p.device)])
-    return p
+        divided = line / _core.arange(line.size, -1, line.size, _powers(line), line.device)
+        line = concatenate([divided, _core.full((1,), float(constant), divided.dtype, line.device)])
+    return line
 
 
 def poly(seq_of_zeros: ArrayLike) -> ndarray:
-    """The polynomial with given zeros, or the characteristic one of a matrix. Complex zeros and matrices are waited for.
+    """The polynomial with given zeros, or the characteristic one of a matrix. Waits for complex zeros and matrices.
 
     >>> np.poly(np.array([1, 2]))
     array([ 1., -3.,  2.])
@@ -169,7 +169,8 @@ def polyfit(
     weights = [] if w is None else [as_array(w, x.device)]
 
     def call(x: Any, y: Any, *w: Any) -> Any:
-        return numpy.polyfit(x, y, deg, rcond, full, w[0] if w else None, cov)
+        fit: Any = numpy.polyfit
+        return fit(x, y, deg, rcond, full, w[0] if w else None, cov)
 
     if full or cov:
         return wait_and_run("polyfit", call, [x, y, *weights])

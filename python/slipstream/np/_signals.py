@@ -72,9 +72,9 @@ def _spacings(given: tuple[Any, ...], axes: list[int], x: ndarray) -> list[Any]:
     """For each axis a step or the coordinates of its points."""
     if len(given) not in (0, 1, len(axes)):
         raise TypeError(f"gradient: {len(given)} spacings for {len(axes)} axes")
-    each = [1.0] * len(axes) if not given else list(given) * (len(axes) if len(given) == 1 else 1)
+    each: list[Any] = [1.0] * len(axes) if not given else list(given) * (len(axes) if len(given) == 1 else 1)
     for i, axis in enumerate(axes):
-        if numpy.ndim(each[i]) == 0 if not isinstance(each[i], ndarray) else each[i].ndim == 0:
+        if (each[i].ndim if isinstance(each[i], ndarray) else numpy.ndim(each[i])) == 0:
             continue
         points = as_array(each[i], x.device)
         if points.ndim != 1:
@@ -85,13 +85,13 @@ def _spacings(given: tuple[Any, ...], axes: list[int], x: ndarray) -> list[Any]:
     return each
 
 
-def _edge(x: ndarray, axis: int, steps: Any, order: int, last: bool) -> ndarray:
+def _edge(x: ndarray, axis: int, steps: Any, order: int, last: bool) -> Any:
     """The gradient at one end, of first or second order."""
 
     def at(i: int) -> ndarray:  # the i-th from that end
         return _part(x, axis, i, i + 1) if not last else _part(x, axis, x.shape[axis] - 1 - i, x.shape[axis] - i)
 
-    even = not isinstance(steps, ndarray)
+    even = not (isinstance(steps, ndarray) and steps.ndim)
     one = steps if even else steps[-1] if last else steps[0]
     if order == 1:
         return (at(0) - at(1)) / one if last else (at(1) - at(0)) / one
@@ -257,9 +257,7 @@ def hanning(M: Any, dtype: DTypeLike = None, device: DeviceLike = None, ctx: Dev
     return _window(M, lambda n, top: 0.5 + 0.5 * _core.cos(math.pi * n / top), dtype, device, ctx)
 
 
-def kaiser(
-    M: Any, beta: float, dtype: DTypeLike = None, device: DeviceLike = None, ctx: DeviceLike = None
-) -> ndarray:
+def kaiser(M: Any, beta: float, dtype: DTypeLike = None, device: DeviceLike = None, ctx: DeviceLike = None) -> ndarray:
     """The Kaiser window of M points and shape `beta`.
 
     >>> np.kaiser(3, 0.0)
@@ -314,8 +312,8 @@ def i0(x: ArrayLike) -> ndarray:
 def unwrap(p: ArrayLike, discont: float | None = None, axis: int = -1, *, period: Any = 2 * math.pi) -> ndarray:
     """Phases without jumps: steps of more than half a period are made smaller by whole periods.
 
-    >>> np.unwrap(np.array([0, 3, 6.5, 0.5]))
-    array([0.       , 3.       , 6.5      , 6.7831855])
+    >>> np.unwrap(np.array([0, 3, -3]))
+    array([0.       , 3.       , 3.2831855])
     """
     x = as_array(p)
     at = normal_axis(axis, x.ndim, "unwrap")

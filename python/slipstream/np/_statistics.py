@@ -98,6 +98,7 @@ def _quantile(
     if x.dtype.kind == "c":
         raise TypeError(f"{function}: complex numbers have no quantiles")
     weak = is_number(q)
+    wanted: Any
     percent = 100.0 if "percentile" in function else 1.0
     dtype = x.dtype if method in _DISCRETE else _core.result_type(x, 1.0 if weak else _type_of(q))
     if isinstance(q, ndarray):
@@ -310,9 +311,7 @@ def _nanarg(search: Any, worst: float, a: Any, axis: int | None, out: Any, keepd
     return deliver(search(x, axis=axis, keepdims=keepdims), out, "nanargmax")
 
 
-def nanargmax(
-    a: ArrayLike, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False
-) -> ndarray:
+def nanargmax(a: ArrayLike, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:
     """The place of the largest element that is not NaN (0 where there is none: no value is waited for to raise).
 
     >>> np.nanargmax(np.array([1, np.nan, 3]))
@@ -321,9 +320,7 @@ def nanargmax(
     return _nanarg(_core.argmax, -math.inf, a, axis, out, keepdims)
 
 
-def nanargmin(
-    a: ArrayLike, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False
-) -> ndarray:
+def nanargmin(a: ArrayLike, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:
     """The place of the smallest element that is not NaN (0 where there is none: no value is waited for to raise).
 
     >>> np.nanargmin(np.array([np.nan, 5, 3]))
@@ -335,14 +332,14 @@ def nanargmin(
 # ---- covariances
 
 
-def _variables(m: ArrayLike, rowvar: bool, dtype: Any) -> ndarray:
-    """Variables as rows."""
+def _variables(m: ArrayLike, rowvar: bool, dtype: Any, first: bool) -> ndarray:
+    """Variables as rows. A single row of the second array is one variable in any case, as in NumPy."""
     x = _core.astype(as_array(m), dtype)
     if x.ndim > 2:
         raise ValueError(f"cov: an array of shape {x.shape} has more than 2 dimensions")
     if x.ndim < 2:
         return _core.reshape(x, (1, -1))
-    return x if rowvar or x.shape[0] == 1 else _core.transpose(x)
+    return x if rowvar or (x.shape[0] == 1 and not first) else _core.transpose(x)
 
 
 def cov(
@@ -366,7 +363,7 @@ def cov(
         raise ValueError(f"cov: ddof={ddof} is not an integer")
     given = [as_array(part) for part in (m, y) if part is not None]
     kind = as_dtype(dtype) if dtype is not None else _core.result_type(*given, _F64)
-    parts = [_variables(part, rowvar, kind) for part in given]
+    parts = [_variables(part, rowvar, kind, part is given[0]) for part in given]
     x = concatenate(parts) if len(parts) > 1 else parts[0]
     weights: Any = None
     for name, part in (("fweights", fweights), ("aweights", aweights)):
