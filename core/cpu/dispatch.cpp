@@ -24,6 +24,8 @@ namespace slipstream {
   void fill_sorts(cpu::Loops&);      \
   void fill_pairs(cpu::Loops&);      \
   void fill_products(cpu::Loops&);   \
+  void fill_conv(cpu::Loops&);       \
+  void fill_pools(cpu::Loops&);      \
   inline void fill(cpu::Loops& to) { \
     fill_f32(to);                    \
     fill_f64(to);                    \
@@ -39,6 +41,8 @@ namespace slipstream {
     fill_sorts(to);                  \
     fill_pairs(to);                  \
     fill_products(to);               \
+    fill_conv(to);                   \
+    fill_pools(to);                  \
   }                                  \
   }
 #if defined(SLIP_HAVE_v2)

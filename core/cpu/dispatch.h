@@ -5,6 +5,8 @@
 
 #include "../dtype.h"
 #include "../rows.h"
+#include "conv_blocks.h"
+#include "pool_rows.h"
 
 namespace slipstream::cpu {
 
@@ -74,6 +76,10 @@ struct Loops {
   SearchLoops search[2][kDTypeCount] = {};  // [1]: for the largest
   ScanLoop scan[2][kDTypeCount] = {};  // [1]: products
   SortLoops sorts[kSortedKinds] = {};
+  ConvLoops<float> conv_f32;
+  ConvLoops<double> conv_f64;
+  PoolLoops<float> pool_f32;
+  PoolLoops<double> pool_f64;
 };
 
 // The loops in use: the best that the processor can run, unless one was chosen.

@@ -12,7 +12,7 @@ import numpy
 from .. import _core
 from .._core import ndarray
 from ._arguments import as_array, public
-from ._by_numpy import wait_and_run
+from ._by_numpy import by_numpy, ours
 from ._joining import concatenate
 from ._sorting import searchsorted
 from ._types import ArrayLike
@@ -60,8 +60,8 @@ def _edges(a: ndarray, bins: Any, ends: Any, weights: Any, function: str) -> tup
     if isinstance(bins, str):
         if weights is not None:
             raise TypeError(f"{function}: the rule {bins!r} knows no weights")
-        found = wait_and_run("histogram_bin_edges", lambda x: numpy.histogram_bin_edges(x, bins, ends), [a])
-        return found, True
+        values = _core.read_values(a, function)
+        return ours(numpy.histogram_bin_edges(values, bins, ends), a.device), True
     if bins.ndim if isinstance(bins, ndarray) else numpy.ndim(bins):
         edges = as_array(bins if isinstance(bins, ndarray) else numpy.asarray(bins), a.device)
         if edges.ndim != 1:
@@ -82,6 +82,7 @@ def _edges(a: ndarray, bins: Any, ends: Any, weights: Any, function: str) -> tup
     return _core.astype(concatenate([steps, _core.reshape(high, (1,))]), dtype), True
 
 
+@by_numpy("waits")  # where bins is the name of a rule
 def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike = None) -> ndarray:
     """The edges of the bins of `np.histogram`. Waits only where `bins` is the name of a rule.
 

@@ -15,6 +15,7 @@ from . import (
     _joining,
     _linalg,
     _manipulation,
+    _memory,
     _reduction,
     _rows,
     _sorting,
@@ -153,8 +154,8 @@ def methods() -> dict[str, Any]:
         found |= {name: getattr(module, name) for name in names}
     # Rows are methods by the core's doing; here their other names become methods too.
     found |= {name: getattr(_core, row) for name, row in _rows.ALIASES.items() if _rows.ROWS[row]["arity"] == 1}
-    found |= {method.__name__: method for method in OWN} | _sorting.METHODS
-    return found | SPECIAL
+    found |= {method.__name__: method for method in OWN}
+    return found | _memory.METHODS | _sorting.METHODS | SPECIAL
 
 
 def attach() -> None:

@@ -11,6 +11,7 @@ import numpy
 from .. import _core
 from .._core import ndarray
 from ._arguments import as_array, as_dtype, deliver, is_number, normal_axes, public
+from ._by_numpy import by_numpy
 from ._joining import concatenate
 from ._manipulation import moveaxis
 from ._sorting import _gather
@@ -164,22 +165,22 @@ def _found(x: ndarray, q: Any, method: str, dtype: Any, skip: bool) -> ndarray:
 
 def _weighted(a: ArrayLike, q: Any, axis: Axes, method: str, keepdims: bool, weights: Any, function: str) -> ndarray:
     """Quantiles by weights, which NumPy computes."""
-    from ._by_numpy import run_by_numpy
-
     if method != "inverted_cdf":
         raise ValueError(f"{function}: method {method!r} knows no weights; 'inverted_cdf' does")
     x = as_array(a)
     shape = numpy.shape(q) + getattr(numpy, function)(numpy.zeros(x.shape), 0.5, axis=axis, keepdims=keepdims).shape
     call = getattr(numpy, function)
-    return run_by_numpy(
-        function,
+    made: ndarray = _core.host_call(
         lambda x, w: call(x, q, axis=axis, method=method, keepdims=keepdims, weights=w),
         [x, as_array(weights, x.device)],
         shape,
         x.dtype,
+        None,
     )
+    return made
 
 
+@by_numpy("behind")  # with weights
 def quantile(
     a: ArrayLike,
     q: ArrayLike,
@@ -205,6 +206,7 @@ def quantile(
     return _quantile(a, q, axis, out, method, keepdims, False, "quantile")
 
 
+@by_numpy("behind")  # with weights
 def percentile(
     a: ArrayLike,
     q: ArrayLike,
