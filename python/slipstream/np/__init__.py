@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from .._core import ndarray as ndarray
 from . import (
+    _counting,
     _creation,
     _dtype,
     _einsum,
@@ -31,11 +32,14 @@ from . import (
     _reduction,
     _rows,
     _sets,
+    _signals,
     _sorting,
+    _statistics,
     _windows,
 )
 from . import linalg as linalg
 from . import random as random
+from ._counting import *
 from ._creation import *
 from ._dtype import *
 from ._dtype import bool_ as bool
@@ -56,7 +60,9 @@ from ._printing import *
 from ._reduction import *
 from ._rows import *
 from ._sets import *
+from ._signals import *
 from ._sorting import *
+from ._statistics import *
 from ._windows import *
 
 __array_api_version__ = "2024.12"
@@ -69,5 +75,5 @@ if not TYPE_CHECKING:
         __all__ += _module.__all__
     for _module in (_printing, _reduction, _rows, _files, _functional, _memory, _numerics, _padding):
         __all__ += _module.__all__
-    for _module in (_polynomials, _sets, _sorting, _windows):
+    for _module in (_counting, _polynomials, _sets, _signals, _sorting, _statistics, _windows):
         __all__ += _module.__all__
