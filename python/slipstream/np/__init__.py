@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from .._core import ndarray as ndarray
 from . import (
+    _conveniences,
     _creation,
     _dtype,
     _elementwise,
@@ -32,6 +33,7 @@ from . import (
     _windows,
 )
 from . import random as random
+from ._conveniences import *
 from ._creation import *
 from ._dtype import *
 from ._dtype import bool_ as bool
@@ -62,5 +64,5 @@ if not TYPE_CHECKING:
         __all__ += _module.__all__
     for _module in (_printing, _reduction, _rows, _files, _functional, _memory, _numerics, _padding):
         __all__ += _module.__all__
-    for _module in (_polynomials, _windows):
+    for _module in (_conveniences, _polynomials, _windows):
         __all__ += _module.__all__

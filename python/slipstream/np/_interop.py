@@ -73,7 +73,8 @@ def array_function(self: ndarray, function: Any, types: Iterable[type], args: An
     """`numpy.concatenate([x, y])`, `numpy.mean(x)` and the like."""
     home = function.__module__ or ""
     ours = _ours(function.__name__, home) if home in ("numpy", "numpy.linalg", "numpy.fft") else None
-    if ours is not None:
+    target = _written(function, args, options) if function.__name__ in _WRITES else None
+    if ours is not None and not isinstance(target, numpy.ndarray):
         try:
             return ours(*args, **options)
         except NotNumbersError:  # None, text or objects among the arguments: NumPy knows what they mean
