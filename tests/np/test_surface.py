@@ -347,10 +347,12 @@ def test_pickles_and_copies() -> None:
 
 
 def test_register_of_what_numpy_computes() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "numpy.md").read_text()
     for name, how in REGISTER.items():
         assert how in ("waits", "behind")
         owner = np.random if hasattr(np.random, name) and not hasattr(np, name) else np
         assert getattr(owner, name).__doc__, name
+        assert re.search(rf"^\| `np\S*\.{name}`.* \| {how} \|$", page, re.M), f"docs/numpy.md lacks {name}"
 
 
 # ---- coverage
