@@ -1,5 +1,6 @@
 // The type ndarray: its object, its properties, copies between dtypes and devices.
 
+#include "../core/graph/tape.h"
 #include "../core/ops/structural.h"
 #include "ndarray.h"
 
@@ -77,23 +78,24 @@ nb::object itemsize_of(const Array& a) { return nb::int_(itemsize(a.dtype)); }
 nb::object nbytes_of(const Array& a) { return nb::int_(a.nbytes()); }
 nb::object device_property(const Array& a) { return device_object(a.device()); }
 
-Array permuted(const Array& a, int last) {  // the last axes reversed
-  View v = a;
-  std::reverse(v.shape.end() - last, v.shape.end());
-  std::reverse(v.strides.end() - last, v.strides.end());
-  return a.view(std::move(v));
-}
-nb::object transposed(const Array& a) { return nb::cast(permuted(a, a.ndim())); }
+nb::object transposed(const Array& a) { return nb::cast(transpose(a)); }
 nb::object matrix_transposed(const Array& a) {
   if (a.ndim() < 2) fail(ErrorKind::value, "mT: the array has ", a.ndim(), " dimensions, but needs at least 2");
-  return nb::cast(permuted(a, 2));
+  return nb::cast(swapaxes(a, -1, -2));
 }
 
 Array part(const Array& a, bool imaginary) {
   View v = a;
   v.dtype = real_of(a.dtype);
   if (imaginary) v.offset += static_cast<int64_t>(itemsize(v.dtype));
-  return a.view(std::move(v));
+  Array made = a.view(std::move(v));
+  if (tape::follows(a))  // the gradient of the row of that name
+    tape::note(imaginary ? "imag" : "real", made, {&a}, [imaginary, dtype = a.dtype](const Array& g) {
+      Array whole = astype(g, dtype);
+      const Arg turned[] = {Arg(whole), Arg(Scalar::of(0.0, -1.0))};
+      return std::vector<Array>{imaginary ? elementwise(Row::multiply, turned) : whole};
+    });
+  return made;
 }
 nb::object real_part(const Array& a) { return nb::cast(is_complex(a.dtype) ? part(a, false) : a); }
 nb::object imaginary_part(const Array& a) {
@@ -117,6 +119,8 @@ int set_shape(PyObject* self, PyObject* value, void*) {
   return guarded(-1, [&] {
     if (!value) fail(ErrorKind::type, "shape cannot be deleted");
     Shape shape = to_dims(value);
+    if (as_array(self).node())
+      fail(ErrorKind::runtime, "shape: the array has a gradient or is part of a recorded graph; use reshape");
     std::optional<Array> view = reshape_view(as_array(self), shape);
     if (!view)
       fail(ErrorKind::value, "shape: an array with these strides cannot take the shape ", shape,
@@ -129,7 +133,7 @@ int set_shape(PyObject* self, PyObject* value, void*) {
 struct Flags {
   bool c_contiguous, f_contiguous;
 };
-nb::object flags_of(const Array& a) { return nb::cast(Flags{a.contiguous(), permuted(a, a.ndim()).contiguous()}); }
+nb::object flags_of(const Array& a) { return nb::cast(Flags{a.contiguous(), transpose(a.detached()).contiguous()}); }
 
 // ---- copies
 
@@ -264,6 +268,7 @@ void bind_ndarray(nb::module_& m) {
   add_indexing(parts);
   add_views(parts);
   add_callbacks(parts);
+  add_gradients(parts);
   static PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayHead, weakrefs), READONLY, nullptr},
                                   {}};
   parts.methods.push_back({});

@@ -118,6 +118,7 @@ struct Location {
   std::string function;
 };
 bool locate(SourceId source, Location* location);  // false: not known
+std::string describe_location(SourceId source);  // "train.py, line 3, in step"; empty: not known
 void bind_source(nb::module_& m);
 
 }  // namespace slipstream::python

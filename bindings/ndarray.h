@@ -30,12 +30,18 @@ void add_operators(TypeParts& parts);   // operators.cpp
 void add_indexing(TypeParts& parts);    // indexing.cpp
 void add_views(TypeParts& parts);       // views.cpp
 void add_callbacks(TypeParts& parts);   // host.cpp
+void add_gradients(TypeParts& parts);   // autograd.cpp
 void bind_ndarray(nb::module_& m);
 void bind_exchange(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_structural(nb::module_& m);
+void bind_sorting(nb::module_& m);
+void bind_indexing(nb::module_& m);
+void bind_linalg(nb::module_& m);
 void bind_random(nb::module_& m);
+void bind_neural(nb::module_& m);
 void bind_host(nb::module_& m);
+void bind_autograd(nb::module_& m);
 void bind_engine(nb::module_& m);
 
 // Calls of methods with fixed names for their arguments; positions and keywords alike. Missing ones are nullptr.

@@ -136,6 +136,12 @@ bool locate(SourceId source, Location* location) {
   return true;
 }
 
+std::string describe_location(SourceId source) {
+  Location at;
+  if (!locate(source, &at)) return "";
+  return at.file + ", line " + std::to_string(at.line) + ", in " + at.function;
+}
+
 void bind_source(nb::module_& m) {
   m.def(
       "current_source",

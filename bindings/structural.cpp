@@ -1,4 +1,4 @@
-// Structural operations: creation, views, joining, products, scans, indices. Each under its own name.
+// Structural operations: creation, views, joining, products, scans. Each under its own name.
 
 #include "../core/ops/structural.h"
 
@@ -218,13 +218,6 @@ void bind_product(nb::module_& m, const char* name, Product product) {
       nb::arg("a").none(), nb::arg("b").none(), nb::arg("out") = nb::none());
 }
 
-IndexMode index_mode(const std::string& mode) {
-  if (mode == "raise") return IndexMode::raise;
-  if (mode == "wrap") return IndexMode::wrap;
-  if (mode == "clip") return IndexMode::clip;
-  fail(ErrorKind::value, "take: mode is '", mode, "', but must be 'raise', 'wrap' or 'clip'");
-}
-
 // ---- dtypes
 
 nb::object promote_types(nb::handle a, nb::handle b) {
@@ -271,17 +264,6 @@ void bind_structural(nb::module_& m) {
   bind_values(m);
   bind_product(m, "matmul", &matmul);
   bind_product(m, "dot", &dot);
-  m.def(
-      "take",
-      [](nb::object x, nb::object indices, int64_t axis, const std::string& mode, nb::object out) {
-        Array a = to_array(x);
-        Array at = to_value(indices.ptr(), a.device()).array;
-        if (!at) at = to_array(indices.ptr(), a.device(), DType::i64);
-        return result_or(out, take(a, at, axis, index_mode(mode), optional_out(out)));
-      },
-      nb::arg("x").none(), nb::arg("indices").none(), nb::arg("axis"), nb::arg("mode") = "raise",
-      nb::arg("out") = nb::none());
-
   m.def("max_dimensions", [] { return kMaxDims; }, "How many axes an array can have.");
   m.def("promote_types", &promote_types, nb::arg("a").none(), nb::arg("b").none());
   m.def("result_type", &result_type);

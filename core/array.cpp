@@ -6,6 +6,7 @@
 #include "engine/allocator.h"
 #include "engine/device.h"
 #include "engine/task.h"
+#include "graph/tape.h"
 
 namespace slipstream {
 
@@ -22,7 +23,6 @@ Storage::~Storage() {
   if (in_flight.load(std::memory_order_relaxed)) leave_flight();
   if (owned_) engine::deallocate(device, data_, nbytes);
   if (release_borrowed_) release_borrowed_();
-  delete use;
   delete failure_.load(std::memory_order_relaxed);
 }
 
@@ -48,6 +48,12 @@ void Storage::set_failure(const FailurePtr& failure) {
   auto* box = new FailurePtr(failure);
   const FailurePtr* none = nullptr;
   if (!failure_.compare_exchange_strong(none, box, std::memory_order_acq_rel)) delete box;
+}
+
+void Storage::note_write(SourceId source, const View& where) {
+  last_writer.store(source, std::memory_order_relaxed);
+  version.fetch_add(1, std::memory_order_relaxed);
+  if (content) tape::overwrite(*this, where);
 }
 
 bool View::contiguous() const {

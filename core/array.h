@@ -9,6 +9,8 @@
 #include <string>
 
 #include "dtype.h"
+#include "engine/use.h"
+#include "graph/node.h"
 #include "memory.h"
 #include "shape.h"
 
@@ -22,9 +24,7 @@ struct Device {
 };
 std::ostream& operator<<(std::ostream& out, Device device);  // cpu(0)
 
-namespace engine {
-struct StorageUse;  // what the planner remembers of a storage; see engine/task.h
-}
+struct View;
 
 // A block of bytes of one device. Memory comes when the first operation that writes it runs, and goes back when the
 // last handle and the last recorded use are gone.
@@ -51,6 +51,7 @@ class Storage {
   void drop_handle() {
     if (holders_.fetch_sub(kHandle, std::memory_order_acq_rel) == kHandle) delete this;
   }
+  bool has_one_handle() const { return holders_.load(std::memory_order_acquire) >> 32 == 1; }
   bool has_handles() const { return holders_.load(std::memory_order_acquire) >= kHandle; }
   void add_use() { holders_.fetch_add(1, std::memory_order_relaxed); }
   void drop_use() {
@@ -66,6 +67,14 @@ class Storage {
   // write, is done before it returns.
   std::atomic<uint32_t> lent{0}, lent_writable{0};
 
+  // Writes into what existed before, and the line that recorded the last one: the tape asks whether a value that it
+  // saved is still there.
+  std::atomic<uint32_t> version{0};
+  std::atomic<SourceId> last_writer{0};
+  void note_write(SourceId source, const View& where);
+  // Where values with a history were written into it: that history (graph/writes.cpp). The front end's.
+  Ref<tape::Node> content;
+
   // Owned by the engine.
   std::atomic<uint32_t> pending_writes{0};  // recorded and not finished; 0 means ready
   std::atomic<bool> in_flight{false};  // counted among the bytes that recorded calls bring into being
@@ -76,7 +85,7 @@ class Storage {
   }
   bool failed() const { return failure_.load(std::memory_order_acquire) != nullptr; }
   void set_failure(const FailurePtr& failure);
-  engine::StorageUse* use = nullptr;  // who writes and reads it; guarded by the planner's lock
+  engine::StorageUse use;  // who writes and reads it; guarded by the planner's lock
 
  private:
   static constexpr uint64_t kHandle = 1ull << 32;
@@ -111,14 +120,20 @@ class Array : public View {
   Array(const Shape& shape, DType dtype, Device device);
   // Takes over one handle of the storage.
   Array(Storage* storage, View view) : View(std::move(view)), storage_(storage) {}
-  Array(const Array& o) : View(o), storage_(o.storage_) {
+  Array(const Array& o) : View(o), storage_(o.storage_), node_(o.node_) {
     if (storage_) storage_->add_handle();
   }
-  Array(Array&& o) noexcept : View(std::move(o)), storage_(std::exchange(o.storage_, nullptr)) {}
+  Array(Array&& o) noexcept
+      : View(std::move(o)), storage_(std::exchange(o.storage_, nullptr)), node_(std::move(o.node_)) {}
   Array& operator=(Array o) noexcept {
     static_cast<View&>(*this) = std::move(static_cast<View&>(o));
     std::swap(storage_, o.storage_);
+    node_.swap(o.node_);
     return *this;
+  }
+  struct Detached {};
+  Array(const Array& o, Detached) : View(o), storage_(o.storage_) {
+    if (storage_) storage_->add_handle();
   }
   ~Array() {
     if (storage_) storage_->drop_handle();
@@ -127,7 +142,13 @@ class Array : public View {
   explicit operator bool() const { return storage_ != nullptr; }
   Storage* storage() const { return storage_; }
   Device device() const { return storage_->device; }
-  // Another array over the same storage.
+  // How it was computed, where a program recorded that (graph/tape.h); most arrays have none. It is no part of the
+  // value: setting it does not change the array.
+  tape::Node* node() const { return node_.get(); }
+  void set_node(Ref<tape::Node> node) const { node_ = std::move(node); }
+  // The same array without a history.
+  Array detached() const { return Array(*this, Detached()); }
+  // Another array over the same storage, without a history.
   Array view(View v) const {
     storage_->add_handle();
     return Array(storage_, std::move(v));
@@ -138,6 +159,7 @@ class Array : public View {
 
  private:
   Storage* storage_ = nullptr;
+  mutable Ref<tape::Node> node_;
 };
 
 // An argument of a recorded call. Without storage it stands for one of the call's scalars.
@@ -146,6 +168,7 @@ class Operand : public View {
   Operand() = default;
   explicit Operand(const Array& a) : View(a), storage_(a.storage()) { storage_->add_use(); }
   Operand(const Array& a, View v) : View(std::move(v)), storage_(a.storage()) { storage_->add_use(); }
+  Operand(const Operand& o, View v) : View(std::move(v)), storage_(o.storage_) { storage_->add_use(); }
   Operand(const Operand& o) : View(o), storage_(o.storage_) {
     if (storage_) storage_->add_use();
   }

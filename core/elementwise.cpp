@@ -2,6 +2,7 @@
 #include "elementwise.h"
 
 #include "engine/engine.h"
+#include "graph/tape.h"
 #include "ops/structural.h"
 #include "program.h"
 #include "rules.h"
@@ -225,18 +226,26 @@ const Op& op_of(Row row, DType compute, std::span<const Arg> args) {
   return may_fail ? kIntegerPower : row_op(row);
 }
 
+void check_out(Row row, DType result, const Shape& shape, Device device, const Array& out) {
+  check_device(device, out.device(), row_name(row));
+  check_writable(out, row_name(row));
+  tape::check_write(row_name(row), out);
+  if (!(broadcast(shape, out.shape, row_name(row)) == out.shape))
+    fail(ErrorKind::value, row_name(row), ": an output of shape ", out.shape, " cannot hold a result of shape ", shape);
+  if (!same_kind(result, out.dtype))
+    fail(ErrorKind::type, row_name(row), ": a result of type ", result, " cannot be written to an array of type ",
+         out.dtype, "; convert one with astype()");
+}
+
 Array record_row(Row row, DType compute, DType result, std::span<const Arg> args, const Array* out) {
   Device device = common_device(row, args);
   Shape shape = common_shape(row, args);
   if (out) {
-    check_device(device, out->device(), row_name(row));
-    check_writable(*out, row_name(row));
-    if (!(broadcast(shape, out->shape, row_name(row)) == out->shape))
-      fail(ErrorKind::value, row_name(row), ": an output of shape ", out->shape, " cannot hold a result of shape ",
-           shape);
-    if (!same_kind(result, out->dtype))
-      fail(ErrorKind::type, row_name(row), ": a result of type ", result, " cannot be written to an array of type ",
-           out->dtype, "; convert one with astype()");
+    check_out(row, result, shape, device, *out);
+    if (tape::recording() && tape::follows_any(args)) {  // the result has a history, which goes with it
+      assign(*out, record_row(row, compute, result, args, nullptr));
+      return *out;
+    }
     shape = out->shape;
   }
   Record record;
@@ -256,7 +265,8 @@ Array record_row(Row row, DType compute, DType result, std::span<const Arg> args
   record.in_place = out != nullptr;
   Array made = out ? *out : Array(shape, result, device);
   record.outputs.emplace_back(made);
-  engine::record(std::move(record));
+  SourceId source = engine::record(std::move(record));
+  if (tape::recording() && !out) tape::note_row(row, args, made, source);
   return made;
 }
 
@@ -379,6 +389,14 @@ void record_copy(const Array& target, const Array& value, bool in_place) {
   engine::record(std::move(record));
 }
 
+// The gradient of a copy: summed back to the value's shape where that was broadcast, in its type.
+void note_copy(const char* op, const Array& made, const Array& value) {
+  if (kind(made.dtype) < Kind::real) return;
+  tape::note(op, made, {&value}, [shape = value.shape, dtype = value.dtype](const Array& g) {
+    return std::vector<Array>{tape::back_to(g, shape, dtype)};
+  });
+}
+
 // A float on its way into an integer array, as Python's int() takes it.
 Scalar to_integer(const Scalar& value) {
   if (value.re != value.re) fail(ErrorKind::value, "assign: NaN cannot be converted to an integer");
@@ -408,6 +426,7 @@ void assign_scalar(const Array& target, Scalar value) {
 Array astype(const Array& x, DType dtype) {
   Array made(x.shape, dtype, x.device());
   record_copy(made, x, false);
+  if (tape::follows(x)) note_copy("astype", made, x);
   return made;
 }
 
@@ -415,19 +434,25 @@ Array contiguous(const Array& x) { return x.contiguous() ? x : copy(x); }
 
 void assign(const Array& target, const Arg& value) {
   check_writable(target, "assign");
+  tape::check_write("assign", target);
   if (value.is_scalar()) return assign_scalar(target, value.scalar);
   Array from = value.array;
   if (!(from.device() == target.device())) from = copy_to_device(from, target.device());
   while (from.ndim() > target.ndim() && from.shape[0] == 1) {  // NumPy lets leading axes of size 1 go
-    View v = from;
-    v.shape.erase(0);
-    v.strides.erase(0);
-    from = from.view(std::move(v));
+    from = select(from, 0, 0);
   }
   if (from.ndim() > target.ndim() || !(broadcast(from.shape, target.shape, "assign") == target.shape))
     fail(ErrorKind::value, "assign: a value of shape ", value.array.shape, " cannot be broadcast to ", target.shape);
   if (from.storage() == target.storage() && from.dtype == target.dtype && same_elements(from, target)) return;
+  bool follows = tape::follows(from) && kind(target.dtype) >= Kind::real;
   record_copy(target, from, true);
+  if (!follows) return;
+  Array written = from;
+  if (!(from.shape == target.shape) || from.dtype != target.dtype) {
+    written = target.detached();
+    note_copy("assign", written, from);
+  }
+  tape::store(target, written);
 }
 
 }  // namespace slipstream

@@ -4,6 +4,7 @@
 
 #include "elementwise.h"
 #include "engine/engine.h"
+#include "graph/tape.h"
 #include "ops/structural.h"
 #include "program.h"
 
@@ -78,7 +79,7 @@ void check_type(bool fits, Row row, DType from, DType to) {
 }
 
 // The record itself; `to` has the input's number of dimensions.
-void record_reduction(Row row, DType compute, const Array& x, uint32_t axes, const Array& to, bool in_place) {
+SourceId record_reduction(Row row, DType compute, const Array& x, uint32_t axes, const Array& to, bool in_place) {
   Record record;
   record.op = &row_op(row);
   record.compute = compute;
@@ -88,11 +89,11 @@ void record_reduction(Row row, DType compute, const Array& x, uint32_t axes, con
   record.params = std::move(params);
   record.inputs.emplace_back(in_place && x.storage() == to.storage() ? copy(x) : x);
   record.outputs.emplace_back(to);
-  engine::record(std::move(record));
+  return engine::record(std::move(record));
 }
 
 Array finish(Array result, const ReduceOptions& options) {
-  if (!options.keepdims) result = result.view(without_axes(result, options.axes));
+  if (!options.keepdims) result = reshape(result, without_axes(result, options.axes).shape);
   if (!options.out) return result;
   check_type(kind(result.dtype) <= kind(options.out->dtype), Row::sum, result.dtype, options.out->dtype);
   if (!(result.shape == options.out->shape))
@@ -137,13 +138,23 @@ Array reduce(Row row, const Array& x, const ReduceOptions& options) {
       fail(ErrorKind::value, op, ": arrays are on different devices: ", x.device(), " and ", options.out->device(),
            "; copy one with to_device()");
     check_type(kind(types.result) <= kind(options.out->dtype), row, types.result, options.out->dtype);
-    record_reduction(row, types.compute, x, options.axes,
-                     with_axes(*options.out, kept, options.axes, options.keepdims, op), true);
+    tape::check_write(op, *options.out);
+    Array written = with_axes(*options.out, kept, options.axes, options.keepdims, op);
+    if (tape::follows(x)) {  // the result has a history, which goes with it
+      ReduceOptions fresh = options;
+      fresh.out = nullptr;
+      fresh.dtype = types.result;
+      assign(*options.out, reduce(row, x, fresh));
+      return *options.out;
+    }
+    record_reduction(row, types.compute, x, options.axes, written, true);
     return *options.out;
   }
   Array result(kept, types.result, x.device());
-  record_reduction(row, types.compute, x, options.axes, result, false);
-  return options.keepdims ? result : result.view(without_axes(result, options.axes));
+  SourceId source = record_reduction(row, types.compute, x, options.axes, result, false);
+  if (!options.keepdims) result = result.view(without_axes(result, options.axes));
+  if (tape::recording()) tape::note_reduction(row, x, options.axes, result, source);
+  return result;
 }
 
 // ---- composed

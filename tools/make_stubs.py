@@ -23,6 +23,10 @@ HEAD = "# Made by tools/make_stubs.py from the compiled module. Do not edit.\n"
 # What the core returns as a Python object, where it is no array.
 RESULTS = {
     "add_done_callback": "None",
+    "attach_grad": "None",
+    "backward": "None",
+    "drop_grad": "None",
+    "zero_grad": "None",
     "asnumpy": "numpy.ndarray[Any, Any]",
     "copyto": "ndarray",
     "current_source": "tuple[str, int, str] | None",
@@ -53,6 +57,10 @@ PROPERTIES = {
     "ctx": "Device",
     "context": "Device",
     "flags": "Flags",
+    "grad": "Any",
+    "grad_req": "str",
+    "_fresh_grad": "bool",
+    "_version": "int",
 }
 SPECIAL = {
     "__await__": "(self) -> Generator[Any, None, ndarray]",
@@ -177,7 +185,7 @@ def array_member(name: str, value: Any) -> list[str]:
     if type(value).__name__ == "getset_descriptor":
         kind = PROPERTIES.get(name, "ndarray")
         lines = ["    @property", f"    def {name}(self) -> {kind}: ..."]
-        if name in ("shape", "real", "imag"):
+        if name in ("shape", "real", "imag", "_fresh_grad"):
             lines += [f"    @{name}.setter", f"    def {name}(self, value: Any, /) -> None: ..."]
         return lines
     if type(value).__name__ == "function" and hasattr(value, "__code__"):
@@ -217,7 +225,9 @@ def core_stub() -> str:
         if name.startswith("__") or name == "ndarray":
             continue
         if isinstance(value, type) and issubclass(value, BaseException):
-            bases = ", ".join(base.__name__ for base in value.__bases__)
+            bases = ", ".join(
+                f"{base.__module__}." * base.__module__.startswith("numpy") + base.__name__ for base in value.__bases__
+            )
             lines.append(f"class {name}({bases}): ...")
         elif isinstance(value, type):
             lines += bound_class(name, value)

@@ -253,9 +253,11 @@ std::vector<FailurePtr> Failures::take() {
 
 // ---- record --------------------------------------------------------------------------------------------------------
 
-void record(Record&& call) {
+SourceId source() { return current_source(Runtime::get()); }
+
+SourceId record(Record&& call) {
   Runtime& runtime = Runtime::get();
-  call.source = current_source(runtime);
+  SourceId source = call.source = current_source(runtime);
   call.recorded_in = Pool::running_call();
   bool at_once = false;
   for (Operand& input : call.inputs) {
@@ -268,6 +270,7 @@ void record(Record&& call) {
     runtime.adopt(storage);
     at_once |=
         (storage.lent.load(std::memory_order_relaxed) | storage.lent_writable.load(std::memory_order_relaxed)) > 0;
+    if (call.in_place) storage.note_write(source, output);
   }
   runtime.admit(call);
   SmallVec<Operand, 1> wanted_now;
@@ -290,7 +293,7 @@ void record(Record&& call) {
     call.sequence = runtime.stream.next_number();
     event.sequence = call.sequence;
     run_now(runtime, call);
-  } else {
+  } else if (tracing || !runtime.pool.waits_often() || !runtime.planner.run_recorded(call)) {
     bool heavy = is_heavy(call);
     event.sequence = runtime.stream.append(std::move(call));
     runtime.pool.notice(heavy);
@@ -300,6 +303,7 @@ void record(Record&& call) {
     runtime.tracer.add(std::move(event));
   }
   for (const Operand& output : wanted_now) wait_for(runtime, *output.storage(), "memory lent to others");
+  return source;
 }
 
 // ---- wait ----------------------------------------------------------------------------------------------------------
@@ -312,6 +316,7 @@ bool is_ready(const Array& array) {
 void wait(const Array& array) {
   Runtime& runtime = Runtime::get();
   runtime.adopt(*array.storage());
+  runtime.pool.note_wait();
   if (!holds(array)) wait_for(runtime, *array.storage(), "wait_to_read");
   raise_failure(*array.storage());
 }
@@ -321,6 +326,7 @@ uint64_t sequence() { return Runtime::get().stream.sequence(); }
 void wait_until(uint64_t up_to) {
   Runtime& runtime = Runtime::get();
   if (runtime.kind.load(std::memory_order_relaxed) == EngineKind::sync) return wait_for_turn(runtime);
+  runtime.pool.note_wait();
   int64_t start = runtime.tracer.on() ? now_ns() : 0;
   SourceId source = start ? current_source(runtime) : 0;
   Runtime::Blocking blocking(runtime);

@@ -14,7 +14,8 @@ namespace slipstream::engine {
 
 // Appends one call to the stream and returns. Waits only if the stream holds as much as it may (see Limits).
 // An output is new (only its record names its storage) or, with record.in_place, an existing storage to write into.
-void record(Record&& call);
+// Gives the line that recorded it.
+SourceId record(Record&& call);
 
 // ---- wait ---------------------------------------------------------------------------------------------------------
 
@@ -39,6 +40,7 @@ struct FrontEnd {
   SourceId (*source)() = nullptr;              // the line of the user's program that is being executed
 };
 void set_front_end(const FrontEnd& front_end);
+SourceId source();  // the line of the user's program that is being executed
 
 // ---- settings -----------------------------------------------------------------------------------------------------
 
@@ -61,7 +63,7 @@ void set_limits(const Limits& limits);
 // Switches of the planner, for measuring, debugging and tests.
 struct Planning {
   int batch = 256;     // records planned together at most (1: one by one)
-  int bulk = 64;       // tiny calls run as one task at most
+  int bulk = 64;       // tiny calls run as one task at most (1: each has a task of its own, none runs without one)
   bool fuse = true;
   bool skip = true;
 };

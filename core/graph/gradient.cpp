@@ -2,6 +2,7 @@
 #include "../elementwise.h"
 #include "../ops/structural.h"
 #include "../program.h"
+#include "tape.h"
 
 namespace slipstream {
 
@@ -19,38 +20,124 @@ struct Var {
   Arg arg;
 };
 
-Var operator+(const Var& x, const Var& y) { return elementwise(Row::add, {x.arg, y.arg}); }
-Var operator-(const Var& x, const Var& y) { return elementwise(Row::subtract, {x.arg, y.arg}); }
-Var operator*(const Var& x, const Var& y) { return elementwise(Row::multiply, {x.arg, y.arg}); }
-Var operator/(const Var& x, const Var& y) { return elementwise(Row::divide, {x.arg, y.arg}); }
-Var operator-(const Var& x) { return elementwise(Row::negative, {x.arg}); }
+// Numbers among themselves are numbers again; complex ones are left to the rows.
+bool both_numbers(const Var& x, const Var& y) {
+  return x.arg.is_scalar() && y.arg.is_scalar() && x.arg.scalar.kind != Kind::complex &&
+         y.arg.scalar.kind != Kind::complex;
+}
+double number(const Var& x) { return x.arg.scalar.as_double(); }
+
+Var operator+(const Var& x, const Var& y) {
+  return both_numbers(x, y) ? Var(number(x) + number(y)) : elementwise(Row::add, {x.arg, y.arg});
+}
+Var operator-(const Var& x, const Var& y) {
+  return both_numbers(x, y) ? Var(number(x) - number(y)) : elementwise(Row::subtract, {x.arg, y.arg});
+}
+Var operator*(const Var& x, const Var& y) {
+  return both_numbers(x, y) ? Var(number(x) * number(y)) : elementwise(Row::multiply, {x.arg, y.arg});
+}
+Var operator/(const Var& x, const Var& y) {
+  return both_numbers(x, y) ? Var(number(x) / number(y)) : elementwise(Row::divide, {x.arg, y.arg});
+}
+Var operator-(const Var& x) { return both_numbers(x, x) ? Var(-number(x)) : elementwise(Row::negative, {x.arg}); }
 Var operator<(const Var& x, const Var& y) { return elementwise(Row::less, {x.arg, y.arg}); }
 Var operator<=(const Var& x, const Var& y) { return elementwise(Row::less_equal, {x.arg, y.arg}); }
 Var operator>(const Var& x, const Var& y) { return elementwise(Row::greater, {x.arg, y.arg}); }
 Var operator>=(const Var& x, const Var& y) { return elementwise(Row::greater_equal, {x.arg, y.arg}); }
 Var operator==(const Var& x, const Var& y) { return elementwise(Row::equal, {x.arg, y.arg}); }
 
+const Var I(Arg(Scalar::of(0.0, 1.0)));
+
+// Functions of numbers alone are recorded as functions of an array without dimensions.
+Var of_row(Row row, std::initializer_list<Arg> args, const Array& like) {
+  const Array& first = args.begin()->array;
+  if (row == Row::conj && first && !is_complex(first.dtype)) return first;
+  size_t first_value = row == Row::where ? 1 : 0;  // a condition says nothing of the type
+  for (size_t i = first_value; i < args.size(); i++)
+    if (!args.begin()[i].is_scalar()) return elementwise(row, args);
+  SmallVec<Arg, 3> arrays;
+  for (const Arg& arg : args)
+    arrays.push_back(arg.is_scalar() ? Arg(full({}, arg.scalar, like.dtype, like.device())) : arg);
+  return elementwise(row, std::span<const Arg>(arrays.begin(), args.size()));
+}
+// What an expression is evaluated for: the result's gradient, and for reductions the axes.
+thread_local const Array* gradient_like = nullptr;
+thread_local uint32_t reduced_axes = 0;
+
 // Every row is a function of Vars; most are never called.
 #define UNARY(name, ...) \
-  [[maybe_unused]] Var name(const Var& x) { return elementwise(Row::name, {x.arg}); }
+  [[maybe_unused]] Var name(const Var& x) { return of_row(Row::name, {x.arg}, *gradient_like); }
 #define BINARY(name, ...) \
-  [[maybe_unused]] Var name(const Var& x, const Var& y) { return elementwise(Row::name, {x.arg, y.arg}); }
+  [[maybe_unused]] Var name(const Var& x, const Var& y) { return of_row(Row::name, {x.arg, y.arg}, *gradient_like); }
 #define TERNARY(name, ...)                                              \
   [[maybe_unused]] Var name(const Var& x, const Var& y, const Var& z) { \
-    return elementwise(Row::name, {x.arg, y.arg, z.arg});               \
+    return of_row(Row::name, {x.arg, y.arg, z.arg}, *gradient_like);    \
   }
 #include "../ops.def"
+
+// Products of the elements before each one, along the last axis: 1 for the first.
+Array products_before(const Array& x) {
+  int last = x.ndim() - 1;
+  Shape shape = x.shape;
+  shape[last] = 1;
+  const Array parts[] = {full(shape, Scalar::of(int64_t{1}), x.dtype, x.device()),
+                         cumprod(slice(x, last, 0, 1, x.shape[last] - 1), last, x.dtype)};
+  return concatenate(parts, last);
+}
+
+// For each element, the product of the others along the reduced axes. Not result / x, for x may be 0.
+Var others(const Var& v) {
+  const Array& x = v.arg.array;
+  if (x.size() == 0) return v;
+  std::vector<int64_t> order, back(static_cast<size_t>(x.ndim()));
+  for (int reduced : {0, 1})
+    for (int i = 0; i < x.ndim(); i++)
+      if (static_cast<int>(reduced_axes >> i & 1) == reduced) order.push_back(i);
+  for (size_t i = 0; i < order.size(); i++) back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  Array moved = transpose(x, order);
+  Shape flat;
+  for (int i = 0; i < x.ndim(); i++)
+    if (!(reduced_axes >> i & 1)) flat.push_back(x.shape[i]);
+  flat.push_back(-1);
+  Array rows = reshape(moved, flat);
+  const int64_t last[] = {rows.ndim() - 1};
+  Array after = flip(products_before(flip(rows, last)), last);
+  Array product = elementwise(Row::multiply, {Arg(products_before(rows)), Arg(after)});
+  return transpose(reshape(product, moved.shape), back);
+}
 
 // ---- the expressions: gradient of a row for input i
 
 struct Call {
+  explicit Call(const Array& gradient, uint32_t axes) : g(gradient), r(0), x{0, 0, 0} {
+    gradient_like = &gradient;
+    reduced_axes = axes;
+  }
   Var g, r;
-  std::vector<Var> x;
+  Var x[3];
 };
 Array value_of(NoGradient) { return {}; }
 Array value_of(const Var& v) { return v.arg.array; }
 
-using Expression = Array (*)(const Call&);
+// Which values an expression names: bits 0 to 2 for x, y, z and bit 3 for r.
+constexpr uint8_t kResult = 8;
+constexpr uint8_t names(std::string_view text) {
+  auto in_word = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  uint8_t found = 0;
+  for (size_t i = 0; i < text.size(); i++) {
+    if ((i > 0 && in_word(text[i - 1])) || (i + 1 < text.size() && in_word(text[i + 1]))) continue;
+    if (text[i] >= 'x' && text[i] <= 'z') found |= static_cast<uint8_t>(1 << (text[i] - 'x'));
+    if (text[i] == 'r') found |= kResult;
+  }
+  return found;
+}
+
+struct Expression {
+  Array (*value)(const Call&) = nullptr;
+  uint8_t names = 0;
+};
 struct Expressions {
   Expression of[3];
 };
@@ -58,55 +145,194 @@ struct Expressions {
 #define SLIP_NAMES1 [[maybe_unused]] const Var &g = call.g, &r = call.r, &x = call.x[0];
 #define SLIP_NAMES2 SLIP_NAMES1 [[maybe_unused]] const Var& y = call.x[1];
 #define SLIP_NAMES3 SLIP_NAMES2 [[maybe_unused]] const Var& z = call.x[2];
-#define SLIP_GRADIENT(NAMES, G) [](const Call& call) -> Array { NAMES return value_of(G); }
+#define SLIP_GRADIENT(NAMES, G) {[](const Call& call) -> Array { NAMES return value_of(G); }, names(#G)}
 
-const Expressions kGradients[] = {
-#define UNARY(name, RULE, V, G, ...) {{SLIP_GRADIENT(SLIP_NAMES1, G), nullptr, nullptr}},
-#define BINARY(name, RULE, V, GX, GY, ...) {{SLIP_GRADIENT(SLIP_NAMES2, GX), SLIP_GRADIENT(SLIP_NAMES2, GY), nullptr}},
+constexpr Expressions kGradients[] = {
+#define UNARY(name, RULE, V, G, ...) {{SLIP_GRADIENT(SLIP_NAMES1, G), {}, {}}},
+#define BINARY(name, RULE, V, GX, GY, ...) {{SLIP_GRADIENT(SLIP_NAMES2, GX), SLIP_GRADIENT(SLIP_NAMES2, GY), {}}},
 #define TERNARY(name, RULE, V, GX, GY, GZ, ...) \
   {{SLIP_GRADIENT(SLIP_NAMES3, GX), SLIP_GRADIENT(SLIP_NAMES3, GY), SLIP_GRADIENT(SLIP_NAMES3, GZ)}},
-#define REDUCE(name, RULE, identity, row, G, ...) {{SLIP_GRADIENT(SLIP_NAMES1, G), nullptr, nullptr}},
+#define REDUCE(name, RULE, identity, row, G, ...) {{SLIP_GRADIENT(SLIP_NAMES1, G), {}, {}}},
 #include "../ops.def"
 };
+const Expression& expression(Row row, int input) { return kGradients[static_cast<int>(row)].of[input]; }
 
-// A gradient in the shape of the broadcast result, summed back to the input's shape, in the input's type.
-Array back_to(Array gradient, const Array& input) {
-  int extra = gradient.ndim() - input.ndim();
-  if (extra < 0 || (gradient.shape.size() == input.ndim() && count(gradient.shape) < count(input.shape)))
-    gradient = copy(broadcast_to(gradient, input.shape)), extra = 0;
-  ReduceOptions sum;
-  sum.keepdims = true;
-  for (int i = 0; i < gradient.ndim(); i++)
-    if (i < extra || (input.shape[i - extra] == 1 && gradient.shape[i] != 1)) sum.axes |= 1u << i;
-  if (sum.axes) gradient = reduce(Row::sum, gradient, sum);
-  if (extra) {
-    View v = gradient;
-    for (int i = 0; i < extra; i++) {
-      v.shape.erase(0);
-      v.strides.erase(0);
-    }
-    gradient = gradient.view(std::move(v));
+bool differentiable(DType t) { return is_float(t) || is_complex(t); }
+
+// ---- nodes
+
+// The memory of ended nodes, kept for the next ones of this thread.
+class Blocks {
+ public:
+  constexpr Blocks() = default;
+  ~Blocks() {
+    while (count_ > 0) ::operator delete(blocks_[--count_]);
+    count_ = kMost;  // nodes that end later give theirs back at once
   }
-  if (is_complex(gradient.dtype) && !is_complex(input.dtype)) gradient = elementwise(Row::real, {Arg(gradient)});
-  return gradient.dtype == input.dtype ? gradient : astype(gradient, input.dtype);
+  void* take(size_t size) { return count_ > 0 && count_ < kMost ? blocks_[--count_] : ::operator new(size); }
+  void give(void* block) {
+    if (count_ < kMost - 1)
+      blocks_[count_++] = block;
+    else
+      ::operator delete(block);
+  }
+
+ private:
+  static constexpr int kMost = 64;
+  void* blocks_[kMost] = {};
+  int count_ = 0;
+};
+thread_local constinit Blocks blocks __attribute__((tls_model("initial-exec")));
+
+// An elementwise row or a reduction. Holds what the expressions of the inputs with a history name, and no more.
+class RowNode final : public tape::Node {
+ public:
+  RowNode(Row row, std::span<const Arg> args, const Array& result) : row_(row), arity_(static_cast<int>(args.size())) {
+    uint8_t named = 0;
+    for (int i = 0; i < arity_; i++) {
+      const Arg& arg = args[static_cast<size_t>(i)];
+      if (arg.is_scalar()) continue;
+      types_[i] = arg.array.dtype;
+      if (!arg.array.node() || !differentiable(types_[i])) continue;
+      inputs_[i] = tape::ref_of(arg.array);
+      named |= expression(row, i).names;
+      if (!(arg.array.shape == result.shape)) keep_shape(i, arg.array.shape);
+    }
+    for (int i = 0; i < arity_; i++)
+      if (named >> i & 1) keep_value(i, args[static_cast<size_t>(i)]);
+    if (named & kResult) kept_.emplace_back(3, result);
+  }
+  void reduces(uint32_t axes) { axes_ = axes; }
+  static void* operator new(size_t size) { return blocks.take(size); }
+  static void operator delete(void* block) { blocks.give(block); }
+
+  const char* name() const override { return row_op(row_).name; }
+  std::span<const Ref<tape::Node>> inputs() const override { return {inputs_, static_cast<size_t>(arity_)}; }
+  void differentiate(tape::Spread& to) override {
+    Array g = to.gradient();
+    Shape kept;
+    if (is_reduction(row_)) {
+      kept = shape_of(0, g);
+      for (int i = 0; i < kept.size(); i++)
+        if (axes_ >> i & 1) kept[i] = 1;
+      g = reshape(g, kept);
+    }
+    Call call(g, axes_);
+    fill(call, kept);
+    for (int i = 0; i < arity_; i++) {
+      if (!inputs_[i] || !to.wants(i)) continue;
+      Array gradient = expression(row_, i).value(call);
+      if (gradient) to.add(i, tape::back_to(std::move(gradient), shape_of(i, g), types_[i]));
+    }
+  }
+  void forget() override {
+    for (Ref<tape::Node>& input : inputs_) input.reset();
+    kept_.clear();
+    shapes_.reset();
+  }
+
+ private:
+  struct Kept {
+    Kept(int place, const Array& a) : place(place), version(a.storage()->version), value(a, Array::Detached()) {}
+    int place;  // 0 to 2: an argument; 3: the result
+    uint32_t version;
+    Array value;  // without history: that of the arguments is in inputs_, and the result's is this node
+  };
+
+  void keep_shape(int i, const Shape& shape) {
+    if (!shapes_) shapes_ = std::make_unique<Shape[]>(static_cast<size_t>(arity_));
+    shapes_[static_cast<size_t>(i)] = shape;
+    other_shape_ |= static_cast<uint8_t>(1 << i);
+  }
+  const Shape& shape_of(int i, const Array& g) const {
+    return other_shape_ >> i & 1 ? shapes_[static_cast<size_t>(i)] : g.shape;
+  }
+  void keep_value(int place, const Arg& arg) {
+    if (arg.is_scalar()) {
+      scalars_[scalar_places_ ? 1 : 0] = arg.scalar;
+      scalar_places_ |= static_cast<uint8_t>(1 << place);
+    } else {
+      kept_.emplace_back(place, arg.array);
+    }
+  }
+  void fill(Call& call, const Shape& kept) {
+    int scalar = 0;
+    for (int i = 0; i < arity_; i++)
+      if (scalar_places_ >> i & 1) call.x[i] = Var(scalars_[scalar++]);
+    for (const Kept& k : kept_) {
+      Storage& storage = *k.value.storage();
+      if (storage.version.load(std::memory_order_relaxed) != k.version) tape::fail_written(name(), source, storage);
+      Array value = k.value;
+      if (tape::recording()) value.set_node(k.place == 3 ? Ref<tape::Node>(this) : inputs_[k.place]);
+      if (k.place == 3)
+        call.r = Var(is_reduction(row_) ? reshape(value, kept) : std::move(value));
+      else
+        call.x[k.place] = Var(std::move(value));
+    }
+  }
+
+  Row row_;
+  uint8_t scalar_places_ = 0, other_shape_ = 0;
+  int arity_;
+  uint32_t axes_ = 0;
+  DType types_[3] = {};
+  Ref<tape::Node> inputs_[3];
+  std::unique_ptr<Shape[]> shapes_;
+  SmallVec<Kept, 2> kept_;
+  Scalar scalars_[2];
+};
+
+}  // namespace
+
+namespace tape {
+
+bool follows_any(std::span<const Arg> args) {
+  bool any = false;
+  for (const Arg& arg : args) any |= !arg.is_scalar() && history(arg.array);
+  return any;
+}
+
+void note_row(Row row, std::span<const Arg> args, const Array& result, SourceId source) {
+  if (follows_any(args) && differentiable(result.dtype)) enter(result, new RowNode(row, args, result), source);
+}
+
+void note_reduction(Row row, const Array& x, uint32_t axes, const Array& result, SourceId source) {
+  if (!history(x) || !differentiable(result.dtype)) return;
+  const Arg arg(x);
+  auto* node = new RowNode(row, {&arg, 1}, result);
+  node->reduces(axes);
+  enter(result, node, source);
+}
+
+namespace {
+
+// Repeated along the axes where it is shorter than `shape`: gradients of reductions.
+Array stretched(const Array& gradient, const Shape& shape) {
+  int extra = gradient.ndim() - shape.size();
+  if (extra < 0) return broadcast_to(gradient, shape);
+  Shape wide = gradient.shape;
+  for (int i = extra; i < wide.size(); i++)
+    if (wide[i] == 1) wide[i] = shape[i - extra];
+  return wide == gradient.shape ? gradient : broadcast_to(gradient, wide);
 }
 
 }  // namespace
 
-std::vector<Array> row_gradient(Row row, std::span<const Arg> inputs, const Array& result, const Array& g) {
-  Call call{Var(g), Var(result), {}};
-  DType compute = is_reduction(row) ? result.dtype : row_types(row, inputs).compute;
-  for (const Arg& in : inputs)  // scalars as arrays without dimensions, so that functions of them alone can be recorded
-    call.x.push_back(in.is_scalar() ? Var(full({}, in.scalar, compute, g.device())) : Var(in));
-  std::vector<Array> gradients(inputs.size());
-  for (size_t i = 0; i < inputs.size(); i++) {
-    if (inputs[i].is_scalar()) continue;
-    const Array& in = inputs[i].array;
-    if (!is_float(in.dtype) && !is_complex(in.dtype)) continue;
-    Array gradient = kGradients[static_cast<int>(row)].of[i](call);
-    if (gradient) gradients[i] = back_to(std::move(gradient), in);
+Array back_to(Array gradient, const Shape& shape, DType dtype) {
+  if (!(gradient.shape == shape)) {
+    gradient = stretched(gradient, shape);
+    int extra = gradient.ndim() - shape.size();
+    ReduceOptions sum;
+    sum.keepdims = true;
+    for (int i = 0; i < gradient.ndim(); i++)
+      if (i < extra || (shape[i - extra] == 1 && gradient.shape[i] != 1)) sum.axes |= 1u << i;
+    if (sum.axes) gradient = reduce(Row::sum, gradient, sum);
+    if (extra) gradient = reshape(gradient, shape);
   }
-  return gradients;
+  if (is_complex(gradient.dtype) && !is_complex(dtype)) gradient = elementwise(Row::real, {Arg(gradient)});
+  return gradient.dtype == dtype ? gradient : astype(gradient, dtype);
 }
+
+}  // namespace tape
 
 }  // namespace slipstream

@@ -3,6 +3,7 @@
 
 #include "../elementwise.h"
 #include "../engine/engine.h"
+#include "../graph/tape.h"
 
 namespace slipstream {
 
@@ -48,6 +49,7 @@ Destination destination(const char* op, const Shape& shape, DType dtype, Device 
                         std::initializer_list<const Array*> inputs, bool writable) {
   if (out) {
     check_out(op, shape, dtype, device, *out);
+    tape::check_write(op, *out);
     bool direct = writable && out->dtype == dtype;
     for (const Array* input : inputs) direct &= input->storage() != out->storage();
     if (direct) return {*out, out};
@@ -62,6 +64,13 @@ Array finish(Record&& call, const Destination& to, const Array* as) {
   if (!to.out) return to.array;
   if (!to.direct()) assign(*to.out, to.array);
   return *to.out;
+}
+
+Array written_to(const char* op, const Array* out, const Array& made) {
+  if (!out) return made;
+  destination(op, made.shape, made.dtype, made.device(), out, {});
+  assign(*out, made);
+  return *out;
 }
 
 Array record_new(Record&& call, Array result) {

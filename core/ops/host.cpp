@@ -3,6 +3,7 @@
 
 #include "../engine/device.h"
 #include "../engine/engine.h"
+#include "../graph/tape.h"
 #include "check.h"
 
 namespace slipstream {
@@ -57,7 +58,11 @@ Array copy_to_device(const Array& x, Device device) {
   Record call;
   call.op = &kToDevice;
   call.inputs.emplace_back(x);
-  return record_new(std::move(call), Array(x.shape, x.dtype, device));
+  Array made = record_new(std::move(call), Array(x.shape, x.dtype, device));
+  if (tape::follows(x))
+    tape::note("copy_to_device", made, {&x},
+               [from = x.device()](const Array& g) { return std::vector<Array>{copy_to_device(g, from)}; });
+  return made;
 }
 
 }  // namespace slipstream

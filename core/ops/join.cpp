@@ -2,6 +2,7 @@
 #include "join.h"
 
 #include "../elementwise.h"
+#include "../graph/tape.h"
 #include "check.h"
 #include "structural.h"
 
@@ -34,12 +35,33 @@ DType common_type(std::span<const Array> arrays) {
   return *type;
 }
 
+// Each array's gradient is its part of the result's.
+void note_parts(const Array& result, std::span<const Array> arrays, int axis) {
+  std::vector<std::pair<int64_t, DType>> parts;
+  for (const Array& x : arrays) parts.emplace_back(x.shape[axis], x.dtype);
+  tape::note("concatenate", result, arrays, [parts = std::move(parts), axis](const Array& g) {
+    std::vector<Array> gradients(parts.size());
+    int64_t start = 0;
+    for (size_t i = 0; i < parts.size(); i++) {
+      auto [length, dtype] = parts[i];
+      if (tape::wanted(static_cast<int>(i))) {
+        Array part = slice(g, axis, start, 1, length);
+        gradients[i] = tape::back_to(part, part.shape, dtype);
+      }
+      start += length;
+    }
+    return gradients;
+  });
+}
+
 }  // namespace
 
 Array concatenate(std::span<const Array> arrays, int64_t axis, const Array* out, std::optional<DType> dtype) {
   if (arrays.empty()) fail(ErrorKind::value, "concatenate: needs at least one array");
   if (arrays[0].ndim() == 0) fail(ErrorKind::value, "concatenate: arrays without dimensions cannot be joined");
   int at = normalize_axis(axis, arrays[0].ndim(), "concatenate");
+  if (out && tape::follows_any(arrays))
+    return written_to("concatenate", out, concatenate(arrays, axis, nullptr, dtype));
   Shape shape = joined_shape(arrays, at);
   bool overlaps = false;
   for (const Array& x : arrays) {
@@ -53,8 +75,10 @@ Array concatenate(std::span<const Array> arrays, int64_t axis, const Array* out,
   Record call;
   call.op = &kConcatenate;
   call.params = params;
-  for (const Array& x : arrays) call.inputs.emplace_back(x.dtype == type ? x : astype(x, type));
-  return finish(std::move(call), to);
+  for (const Array& x : arrays) call.inputs.emplace_back(x.dtype == type ? x : astype(x.detached(), type));
+  Array made = finish(std::move(call), to);
+  if (tape::follows_any(arrays)) note_parts(made, arrays, at);
+  return made;
 }
 
 Array stack(std::span<const Array> arrays, int64_t axis, const Array* out, std::optional<DType> dtype) {

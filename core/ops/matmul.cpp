@@ -6,6 +6,7 @@
 #include "../cpu/blas.h"
 #include "../elementwise.h"
 #include "../engine/engine.h"
+#include "../graph/tape.h"
 #include "check.h"
 #include "structural.h"
 
@@ -104,7 +105,47 @@ std::optional<Array> matrix_of(const Array& out, const Shape& shape, bool row, b
   return layout && !layout->transposed ? std::optional(wide) : std::nullopt;
 }
 
-Array product(const char* op, const Array& x, const Array& y, const Array* out) {
+Array turned(const Array& x) { return swapaxes(x, -1, -2); }
+Array tall(const Array& x) {
+  return reshape(x, Shape{x.size() / std::max<int64_t>(x.shape[x.ndim() - 1], 1), x.shape[x.ndim() - 1]});
+}
+
+// With vectors as the rows and columns they stand for.
+Array as_matrix(const Array& x, bool row, bool column) {
+  std::array<int64_t, 1> at{row ? x.ndim() - 1 : x.ndim()};
+  return row || column ? expand_dims(x, at) : x;
+}
+
+// g times the other side, turned; summed over what was broadcast.
+void note_product(const char* op, const Array& made, const Array& x, const Array& y) {
+  tape::Saved a = tape::follows(y) ? tape::Saved(x) : tape::Saved(),
+              b = tape::follows(x) ? tape::Saved(y) : tape::Saved();
+  bool row = x.ndim() == 1, column = y.ndim() == 1;
+  auto gradients = [a, b, row, column, x_shape = x.shape, y_shape = y.shape, x_type = x.dtype,
+                    y_type = y.dtype](const Array& result) {
+    Array g = as_matrix(as_matrix(result, false, column), row, false);
+    std::vector<Array> found(2);
+    if (b && tape::wanted(0)) {
+      Array other = as_matrix(b.get(), false, column);
+      Shape shape = x_shape;
+      if (row) shape.insert(0, 1);
+      found[0] = reshape(tape::back_to(matmul(g, turned(other)), shape, x_type), x_shape);
+    }
+    if (a && tape::wanted(1)) {
+      Array other = as_matrix(a.get(), row, false);
+      Shape shape = y_shape;
+      if (column) shape.push_back(1);
+      // A stack times one matrix: its gradient is one product, not a sum of many.
+      bool stacked = shape.size() == 2 && other.ndim() > 2 && other.size() > 0;
+      Array product = stacked ? matmul(turned(tall(other)), tall(g)) : matmul(turned(other), g);
+      found[1] = reshape(tape::back_to(product, shape, y_type), y_shape);
+    }
+    return found;
+  };
+  tape::note(op, made, {&x, &y}, std::move(gradients));
+}
+
+Array product_value(const char* op, const Array& x, const Array& y, const Array* out) {
   same_device(op, x, y);
   bool row = x.ndim() == 1, column = y.ndim() == 1;
   Array a = add_axes(x, row, false), b = add_axes(y, false, column);
@@ -129,6 +170,13 @@ Array product(const char* op, const Array& x, const Array& y, const Array* out) 
     return *out;
   }
   return compute == type ? to.array : astype(to.array, type);
+}
+
+Array product(const char* op, const Array& x, const Array& y, const Array* out) {
+  if (!tape::follows(x) && !tape::follows(y)) return product_value(op, x, y, out);
+  Array made = product_value(op, x.detached(), y.detached(), nullptr);
+  note_product(op, made, x, y);
+  return written_to(op, out, made);
 }
 
 }  // namespace

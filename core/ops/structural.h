@@ -12,6 +12,8 @@
 
 namespace slipstream {
 
+struct Arg;
+
 // ---- create.cpp
 Array empty(const Shape& shape, DType dtype, Device device);
 Array full(const Shape& shape, Scalar value, DType dtype, Device device);
@@ -55,9 +57,56 @@ Array cumprod(const Array& x, int64_t axis, std::optional<DType> dtype, const Ar
 Array argmin(const Array& x, std::optional<int64_t> axis, bool keepdims, const Array* out = nullptr);
 Array argmax(const Array& x, std::optional<int64_t> axis, bool keepdims, const Array* out = nullptr);
 
-// ---- take.cpp: elements along an axis by an integer array; an index out of range fails the result (mode raise)
+// ---- take.cpp: elements by integer arrays; an index out of range fails the result (mode raise). See index.h too.
 enum class IndexMode { raise, wrap, clip };
 Array take(const Array& x, const Array& indices, int64_t axis, IndexMode mode, const Array* out = nullptr);
+// Indices of x's own dimensions, along one axis; put writes in place, `add` to what is there.
+Array take_along(const Array& x, const Array& indices, int64_t axis, IndexMode mode);
+void put_along(const Array& x, const Array& indices, const Arg& value, int64_t axis, IndexMode mode, bool add);
+// x[indices...], an array for each of the first axes; scatter writes in place, scattered to a copy. Of values for one
+// element the last counts, or all are added.
+Array gather(const Array& x, std::span<const Array> indices, IndexMode mode);
+void scatter(const Array& x, std::span<const Array> indices, const Arg& value, IndexMode mode, bool add);
+Array scattered(const Array& x, std::span<const Array> indices, const Arg& value, IndexMode mode, bool add);
+
+// ---- sort.cpp: equal elements keep their order, NaN counts as the largest number; places are int64
+Array sort(const Array& x, int64_t axis, bool descending, const Array* out = nullptr);
+Array argsort(const Array& x, int64_t axis, bool descending);
+Array partition(const Array& x, std::span<const int64_t> places, int64_t axis);
+Array argpartition(const Array& x, std::span<const int64_t> places, int64_t axis);
+Array topk(const Array& x, int64_t k, int64_t axis, bool ascending);  // places of the first k, in order
+
+// ---- search.cpp
+Array searchsorted(const Array& a, const Array& v, bool right, const Array* sorter);
+std::vector<Array> distinct(const Array& sorted, const Array* order, bool equal_nan);
+Array bincount(const Array& x, int64_t length, const Array* weights);  // a number out of range fails the result
+Array histogram(const Array& x, const Array& edges, const Array* weights, bool equal_width);
+Array convolve(const Array& a, const Array& b, int64_t first, int64_t n);  // elements first .. first + n - 1
+
+// ---- conv.cpp: convolution over 1 to 3 spatial axes after batch and channels, and its gradients for data of a size
+// and for a weight of a kernel size
+struct ConvOptions {
+  std::vector<int64_t> stride, dilate, pad;  // one number for each spatial axis
+  int64_t groups = 1;
+};
+Array convolution(const Array& data, const Array& weight, const Array* bias, const ConvOptions& options);
+Array convolution_data(const Array& gradient, const Array& weight, std::span<const int64_t> size,
+                       const ConvOptions& options);
+Array convolution_weight(const Array& gradient, const Array& data, std::span<const int64_t> kernel,
+                         const ConvOptions& options);
+
+// ---- pool.cpp: sums, means and largest elements of windows over 1 to 3 spatial axes, and their gradients
+enum class PoolKind { max, mean, mean_inside, sum };  // mean_inside: padding does not count
+struct PoolOptions {
+  PoolKind kind = PoolKind::max;
+  std::vector<int64_t> kernel, stride, pad;  // one number for each spatial axis
+  std::vector<int64_t> size;                 // of the result
+};
+Array pool(const Array& data, const PoolOptions& options);
+// The gradient of data, given that of the result. For the largest elements `data` says which they are.
+Array pool_gradient(const Array& gradient, const Array& data, const PoolOptions& options);
+// The elements of `values` at the places of the largest elements of `data`.
+Array pool_pick(const Array& values, const Array& data, const PoolOptions& options);
 
 // ---- random.cpp: a generator is a key and a position; recording takes the positions it needs
 struct RandomState {

@@ -2,11 +2,25 @@
 #include <numeric>
 
 #include "../elementwise.h"
+#include "../graph/tape.h"
 #include "structural.h"
 
 namespace slipstream {
 
 namespace {
+
+// A view of all elements of x, each once; `back` brings a gradient into x's order.
+template <class F>
+Array rearranged(const char* op, const Array& x, View v, F back) {
+  Array made = x.view(std::move(v));
+  if (tape::follows_views(x))
+    tape::note(op, made, {&x}, [back = std::move(back)](const Array& g) { return std::vector<Array>{back(g)}; });
+  return made;
+}
+
+auto back_to_shape(const Array& x) {
+  return [shape = x.shape](const Array& g) { return reshape(g, shape); };
+}
 
 // The axes made non-negative; raises where one repeats.
 std::vector<int> distinct_axes(std::span<const int64_t> axes, int ndim, const char* op) {
@@ -85,18 +99,21 @@ Array transpose(const Array& x, std::span<const int64_t> axes) {
   if (static_cast<int>(axes.size()) != x.ndim())
     fail(ErrorKind::value, "transpose: ", axes.size(), " axes given for an array of dimension ", x.ndim());
   View v{x.dtype, x.offset, {}, {}};
+  std::vector<int64_t> inverse(axes.size());
   for (int a : distinct_axes(axes, x.ndim(), "transpose")) {
+    inverse[static_cast<size_t>(a)] = v.ndim();
     v.shape.push_back(x.shape[a]);
     v.strides.push_back(x.strides[a]);
   }
-  return x.view(std::move(v));
+  return rearranged("transpose", x, std::move(v),
+                    [inverse = std::move(inverse)](const Array& g) { return transpose(g, inverse); });
 }
 
 Array transpose(const Array& x) {
   View v = x;
   std::reverse(v.shape.begin(), v.shape.end());
   std::reverse(v.strides.begin(), v.strides.end());
-  return x.view(std::move(v));
+  return rearranged("transpose", x, std::move(v), [](const Array& g) { return transpose(g); });
 }
 
 Array swapaxes(const Array& x, int64_t axis1, int64_t axis2) {
@@ -104,14 +121,14 @@ Array swapaxes(const Array& x, int64_t axis1, int64_t axis2) {
   View v = x;
   std::swap(v.shape[a], v.shape[b]);
   std::swap(v.strides[a], v.strides[b]);
-  return x.view(std::move(v));
+  return rearranged("swapaxes", x, std::move(v), [a, b](const Array& g) { return swapaxes(g, a, b); });
 }
 
 std::optional<Array> reshape_view(const Array& x, const Shape& wanted) {
   Shape shape = resolve_shape(wanted, x.size());
   std::optional<Strides> strides = reshaped_strides(x, shape);
   if (!strides) return std::nullopt;
-  return x.view({x.dtype, x.offset, shape, *strides});
+  return rearranged("reshape", x, {x.dtype, x.offset, shape, *strides}, back_to_shape(x));
 }
 
 Array reshape(const Array& x, const Shape& shape) {
@@ -128,7 +145,7 @@ Array expand_dims(const Array& x, std::span<const int64_t> axes) {
     v.strides.insert(a, a < v.ndim() ? v.shape[a] * v.strides[a] : static_cast<int64_t>(itemsize(x.dtype)));
     v.shape.insert(a, 1);
   }
-  return x.view(std::move(v));
+  return rearranged("expand_dims", x, std::move(v), back_to_shape(x));
 }
 
 Array squeeze(const Array& x, std::optional<std::vector<int64_t>> axes) {
@@ -146,7 +163,7 @@ Array squeeze(const Array& x, std::optional<std::vector<int64_t>> axes) {
     v.shape.push_back(x.shape[i]);
     v.strides.push_back(x.strides[i]);
   }
-  return x.view(std::move(v));
+  return rearranged("squeeze", x, std::move(v), back_to_shape(x));
 }
 
 Array broadcast_to(const Array& x, const Shape& shape) {
@@ -155,7 +172,11 @@ Array broadcast_to(const Array& x, const Shape& shape) {
   bool fits = skip >= 0;
   for (int i = 0; fits && i < x.ndim(); i++) fits = x.shape[i] == 1 || x.shape[i] == shape[skip + i];
   if (!fits) fail(ErrorKind::value, "broadcast_to: an array of shape ", x.shape, " cannot be broadcast to ", shape);
-  return x.broadcast_to(shape);
+  Array made = x.broadcast_to(shape);
+  if (tape::follows_views(x))
+    tape::note("broadcast_to", made, {&x},
+               [from = x.shape](const Array& g) { return std::vector<Array>{tape::back_to(g, from, g.dtype)}; });
+  return made;
 }
 
 Array flip(const Array& x, std::span<const int64_t> axes) {
@@ -164,26 +185,29 @@ Array flip(const Array& x, std::span<const int64_t> axes) {
     if (v.shape[a] > 0) v.offset += (v.shape[a] - 1) * v.strides[a];
     v.strides[a] = -v.strides[a];
   }
-  return x.view(std::move(v));
+  return rearranged("flip", x, std::move(v),
+                    [axes = std::vector<int64_t>(axes.begin(), axes.end())](const Array& g) { return flip(g, axes); });
 }
 
 Array slice(const Array& x, int axis, int64_t start, int64_t step, int64_t length) {
-  View v = x;
-  if (length > 0) v.offset += start * v.strides[axis];
-  v.shape[axis] = length;
-  v.strides[axis] *= length > 1 ? step : 1;
-  return x.view(std::move(v));
+  return tape::selected("slice", x, [=](View v) {
+    if (length > 0) v.offset += start * v.strides[axis];
+    v.shape[axis] = length;
+    v.strides[axis] *= length > 1 ? step : 1;
+    return v;
+  });
 }
 
 Array select(const Array& x, int axis, int64_t index) {
   int64_t n = x.shape[axis];
   if (index < -n || index >= n)
     fail(ErrorKind::index, "index ", index, " is out of bounds for axis ", axis, " with size ", n);
-  View v = x;
-  v.offset += (index < 0 ? index + n : index) * v.strides[axis];
-  v.shape.erase(axis);
-  v.strides.erase(axis);
-  return x.view(std::move(v));
+  return tape::selected("select", x, [=](View v) {
+    v.offset += (index < 0 ? index + n : index) * v.strides[axis];
+    v.shape.erase(axis);
+    v.strides.erase(axis);
+    return v;
+  });
 }
 
 Array reinterpret(const Array& x, DType dtype) {
@@ -213,16 +237,17 @@ Array diagonal(const Array& x, int64_t offset, int axis1, int axis2) {
   int64_t rows = x.shape[a], columns = x.shape[b];
   int64_t n = offset >= 0 ? std::min(rows, columns - std::min(offset, columns))
                           : std::min(rows - std::min(-offset, rows), columns);
-  View v = x;
-  if (n > 0) v.offset += offset >= 0 ? offset * x.strides[b] : -offset * x.strides[a];
-  int64_t step = x.strides[a] + x.strides[b];
-  v.shape.erase(std::max(a, b));
-  v.shape.erase(std::min(a, b));
-  v.strides.erase(std::max(a, b));
-  v.strides.erase(std::min(a, b));
-  v.shape.push_back(n);
-  v.strides.push_back(step);
-  return x.view(std::move(v));
+  return tape::selected("diagonal", x, [=](View v) {
+    if (n > 0) v.offset += offset >= 0 ? offset * v.strides[b] : -offset * v.strides[a];
+    int64_t step = v.strides[a] + v.strides[b];
+    v.shape.erase(std::max(a, b));
+    v.shape.erase(std::min(a, b));
+    v.strides.erase(std::max(a, b));
+    v.strides.erase(std::min(a, b));
+    v.shape.push_back(n);
+    v.strides.push_back(step);
+    return v;
+  });
 }
 
 }  // namespace slipstream

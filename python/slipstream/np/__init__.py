@@ -15,6 +15,7 @@ from . import (
     _conveniences,
     _creation,
     _dtype,
+    _einsum,
     _elementwise,
     _files,
     _functional,
@@ -30,13 +31,17 @@ from . import (
     _printing,
     _reduction,
     _rows,
+    _sets,
+    _sorting,
     _windows,
 )
+from . import linalg as linalg
 from . import random as random
 from ._conveniences import *
 from ._creation import *
 from ._dtype import *
 from ._dtype import bool_ as bool
+from ._einsum import *
 from ._elementwise import *
 from ._files import *
 from ._functional import *
@@ -52,6 +57,8 @@ from ._polynomials import *
 from ._printing import *
 from ._reduction import *
 from ._rows import *
+from ._sets import *
+from ._sorting import *
 from ._windows import *
 
 __array_api_version__ = "2024.12"
@@ -59,10 +66,10 @@ __array_api_version__ = "2024.12"
 _methods.attach()
 
 if not TYPE_CHECKING:
-    __all__ = ["bool", "ndarray", "random"]
-    for _module in (_creation, _dtype, _elementwise, _indexing, _joining, _linalg, _manipulation):
+    __all__ = ["bool", "linalg", "ndarray", "random"]
+    for _module in (_creation, _dtype, _einsum, _elementwise, _indexing, _joining, _linalg, _manipulation):
         __all__ += _module.__all__
     for _module in (_printing, _reduction, _rows, _files, _functional, _memory, _numerics, _padding):
         __all__ += _module.__all__
-    for _module in (_conveniences, _polynomials, _windows):
+    for _module in (_conveniences, _polynomials, _sets, _sorting, _windows):
         __all__ += _module.__all__

@@ -1,0 +1,268 @@
+// Nodes of the tape: their life, the general kinds of them, saved values, leaves.
+#include "tape.h"
+
+#include "../elementwise.h"
+#include "../engine/engine.h"
+#include "../ops/structural.h"
+
+namespace slipstream::tape {
+
+thread_local constinit Flags flags;
+thread_local constinit Running running;
+
+// ---- life -----------------------------------------------------------------------------------------------------------
+
+namespace {
+thread_local constinit Node* waiting __attribute__((tls_model("initial-exec"))) = nullptr;
+thread_local constinit bool ending __attribute__((tls_model("initial-exec"))) = false;
+}  // namespace
+
+// What a node holds ends after it, one by one: nodes that end meanwhile wait in a list.
+void Node::end(Node* node) {
+  node->sequence = reinterpret_cast<uint64_t>(std::exchange(waiting, node));  // its number is no longer of use
+  if (ending) return;
+  ending = true;
+  while (waiting) {
+    Node* next = waiting;
+    waiting = reinterpret_cast<Node*>(next->sequence);
+    delete next;
+  }
+  ending = false;
+}
+
+SourceId here() { return engine::source(); }
+Ref<Node> ref_of(const Array& x) { return Ref<Node>(x.node()); }
+
+void enter(const Array& result, Node* node, SourceId source) {
+  uint64_t clock = flags.clock;
+  for (const Ref<Node>& input : node->inputs())
+    if (input && input->sequence > clock) clock = input->sequence;
+  node->sequence = flags.clock = clock + 1;
+  node->source = source;
+  result.set_node(Ref<Node>::adopt(node));
+}
+
+// ---- errors ---------------------------------------------------------------------------------------------------------
+
+namespace {
+std::string (*describe_source)(SourceId) = nullptr;
+}
+
+void set_describe_source(std::string (*describe)(SourceId)) { describe_source = describe; }
+
+std::string place(SourceId source) {
+  std::string text = describe_source ? describe_source(source) : "";
+  return text.empty() ? "a line that is not known" : text;
+}
+
+void fail_written(const char* op, SourceId recorded, const Storage& storage) {
+  fail(ErrorKind::runtime, "backward: a value that the gradient of ", op, " needs was written in place since. ", op,
+       " was recorded at ", place(recorded), "; the write was at ", place(storage.last_writer.load()),
+       ". Write to a copy, or after backward()");
+}
+
+// ---- saved values ---------------------------------------------------------------------------------------------------
+
+namespace {
+
+// One of several results: the gradient goes to its place at the node of all.
+class Part final : public Node {
+ public:
+  Part(Ref<Node> whole, int part) : whole_(std::move(whole)), part_(part) {}
+  const char* name() const override { return whole_->name(); }
+  std::span<const Ref<Node>> inputs() const override { return {&whole_, 1}; }
+  void differentiate(Spread& to) override { to.add_part(0, part_, to.gradient()); }
+  void forget() override {}  // the whole does
+
+ private:
+  Ref<Node> whole_;
+  int part_;
+};
+
+void enter_part(const Array& result, Node* whole, int part) {
+  enter(result, new Part(Ref<Node>(whole), part), whole->source);
+}
+
+}  // namespace
+
+Saved::Saved(const Array& input) : value_(input.detached()), node_(input.node()), version_(input.storage()->version) {}
+
+Saved Saved::result(const Array& result, int part) {
+  Saved saved;
+  saved.value_ = result.detached();
+  saved.version_ = result.storage()->version;
+  saved.part_ = part;
+  return saved;
+}
+
+Array Saved::get() const {
+  if (value_.storage()->version.load(std::memory_order_relaxed) != version_)
+    fail_written(running.node->name(), running.node->source, *value_.storage());
+  Array value = value_;
+  if (!recording()) return value;
+  if (part_ < 0)
+    value.set_node(node_);
+  else if (running.node->results() > 1)
+    enter_part(value, running.node, part_);
+  else
+    value.set_node(Ref<Node>(running.node));
+  return value;
+}
+
+bool wanted(int input) { return running.spread->wants(input); }
+
+// ---- noted operations -----------------------------------------------------------------------------------------------
+
+namespace {
+
+// An operation whose gradient is a function.
+class Step final : public Node {
+ public:
+  Step(const char* op, Gradient gradient) : op_(op), gradient_(std::move(gradient)) {}
+  Step(const char* op, Gradients gradients, size_t results)
+      : op_(op), gradients_(std::move(gradients)), results_(static_cast<int>(results)) {}
+  const char* name() const override { return op_; }
+  std::span<const Ref<Node>> inputs() const override { return {inputs_.begin(), static_cast<size_t>(inputs_.size())}; }
+  int results() const override { return results_; }
+  void differentiate(Spread& to) override {
+    std::vector<Array> found = gradient_ ? gradient_(to.gradient()) : gradients_(to.gradients());
+    for (size_t i = 0; i < found.size(); i++)
+      if (found[i]) to.add(static_cast<int>(i), std::move(found[i]));
+  }
+  void forget() override {
+    gradient_ = nullptr;
+    gradients_ = nullptr;
+    inputs_.clear();
+  }
+  void add_input(const Array& x) { inputs_.push_back(ref_of(x)); }
+
+ private:
+  const char* op_;
+  SmallVec<Ref<Node>, 2> inputs_;
+  Gradient gradient_;
+  Gradients gradients_;
+  int results_ = 1;
+};
+
+// A selection of an array's elements.
+class Selection final : public Node {
+ public:
+  Selection(const char* op, const Array& x, View inner)
+      : op_(op), input_(ref_of(x)), shape_(x.shape), inner_(std::move(inner)) {}
+  const char* name() const override { return op_; }
+  std::span<const Ref<Node>> inputs() const override { return {&input_, 1}; }
+  void differentiate(Spread& to) override { to.add_selection(0, to.gradient(), inner_, shape_); }
+  void forget() override { input_.reset(); }
+
+ private:
+  const char* op_;
+  Ref<Node> input_;
+  Shape shape_;
+  View inner_;
+};
+
+}  // namespace
+
+void note(const char* op, const Array& result, std::initializer_list<const Array*> inputs, Gradient gradient) {
+  auto* step = new Step(op, std::move(gradient));
+  for (const Array* x : inputs) step->add_input(*x);
+  enter(result, step, here());
+}
+
+void note(const char* op, const Array& result, std::span<const Array> inputs, Gradient gradient) {
+  auto* step = new Step(op, std::move(gradient));
+  for (const Array& x : inputs) step->add_input(x);
+  enter(result, step, here());
+}
+
+void note_all(const char* op, std::span<const Array> results, std::span<const Array> inputs, Gradients gradients) {
+  auto* step = new Step(op, std::move(gradients), results.size());
+  for (const Array& x : inputs) step->add_input(x);
+  if (results.size() == 1) return enter(results[0], step, here());
+  Array owner;  // holds the node of all results until each has its own
+  enter(owner, step, here());
+  for (size_t i = 0; i < results.size(); i++) enter_part(results[i], step, static_cast<int>(i));
+}
+
+// ---- selections -----------------------------------------------------------------------------------------------------
+
+View row_major_view(const View& x) { return {x.dtype, 0, x.shape, row_major(x.shape, itemsize(x.dtype))}; }
+
+void note_selection(const char* op, const Array& result, const Array& x, View inner) {
+  enter(result, new Selection(op, x, std::move(inner)), here());
+}
+
+namespace {
+
+// A view found for elements of one size, for elements of another.
+View rescaled(View inner, DType type) {
+  auto from = static_cast<int64_t>(itemsize(inner.dtype)), to = static_cast<int64_t>(itemsize(type));
+  inner.dtype = type;
+  if (from == to) return inner;
+  inner.offset = inner.offset / from * to;
+  for (int64_t& step : inner.strides) step = step / from * to;
+  return inner;
+}
+
+View within(const Array& whole, const View& inner) {
+  View v = rescaled(inner, whole.dtype);
+  v.offset += whole.offset;
+  return v;
+}
+
+}  // namespace
+
+Array pick(const Array& x, const View& inner) {
+  Array whole = contiguous(x);
+  Array made = whole.view(within(whole, inner));
+  if (follows_views(whole)) note_selection("pick", made, whole, rescaled(inner, x.dtype));
+  return made;
+}
+
+Array put(const Array& g, const View& inner, const Shape& shape) {
+  Array whole = full(shape, Scalar::of(int64_t{0}), g.dtype, g.device());
+  assign(whole.view(within(whole, inner)), g.detached());
+  if (follows(g)) note("put", whole, {&g}, [inner](const Array& gg) { return std::vector<Array>{pick(gg, inner)}; });
+  return whole;
+}
+
+// ---- leaves ---------------------------------------------------------------------------------------------------------
+
+void attach(const Array& x, Array grad, GradReq req) {
+  if (!grad || req == GradReq::null) return x.set_node({});
+  x.set_node(Ref<Node>::adopt(new Leaf(grad.detached(), req)));
+}
+
+Leaf* leaf_of(const Array& x) { return x.node() && x.node()->is_leaf() ? static_cast<Leaf*>(x.node()) : nullptr; }
+
+namespace {
+
+// May `g` become the gradient's array itself? Nobody else must know either of them.
+bool replaces(const Array& g, const Array& grad) {
+  Storage &a = *g.storage(), &b = *grad.storage();
+  auto alone = [](const Storage& s) { return s.has_one_handle() && !s.lent.load() && !s.lent_writable.load(); };
+  return g.dtype == grad.dtype && g.contiguous() && g.nbytes() == a.nbytes && g.device() == grad.device() && alone(a) &&
+         alone(b);
+}
+
+}  // namespace
+
+void Leaf::receive(Array g) {
+  Pause pause;
+  if (req == GradReq::write) {
+    if (!g)
+      assign(grad, Scalar::of(int64_t{0}));
+    else if (replaces(g, grad))
+      grad = std::move(g);
+    else
+      assign(grad, g);
+  } else if (g) {
+    ElementwiseOptions options;
+    options.out = &grad;
+    elementwise(Row::add, {Arg(grad), Arg(g)}, options);
+  }
+  fresh = true;
+  if (on_gradient) on_gradient(grad);
+}
+
+}  // namespace slipstream::tape
