@@ -142,6 +142,7 @@ TABLE: dict[str, list[Sampler]] = {
     "array_equal": [pair((2,), (2,), dtypes=["bool"]), pair((2,), (3,))],
     "array_equiv": [pair((2,), (3, 2), dtypes=["bool"]), pair((2,), (3,))],
     "allclose": [pair((2,), (2,), dtypes=["float64"])],
+    "compress": [lambda d: ([both(numpy.array([True, False, True])), d.array((3, 4))], {"axis": d.one(None, 0, 1)})],
     "trapezoid": [
         on((3, 5), dtypes=["float64"]),
         on((3, 5), axis=0, dx=0.5, dtypes=["float64"]),
