@@ -89,7 +89,7 @@ def sort_complex(a: ArrayLike) -> ndarray:
     """A copy sorted by the real part, then by the imaginary part, as complex numbers.
 
     >>> np.sort_complex(np.array([2, 1]))
-    array([1.+0.j, 2.+0.j], dtype=complex64)
+    array([1.+0.j, 2.+0.j])
     """
     made = sort(a)
     if made.dtype.kind == "c":
