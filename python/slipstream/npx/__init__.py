@@ -37,6 +37,7 @@ from ..device import (
 )
 from ..np.random import seed
 from . import _nn, _nn_attention, _nn_boxes, _nn_loss, _nn_norm, _nn_rnn, _nn_spatial
+from . import random as random
 from ._files import load, save, savez
 from ._host import host_call, waitall
 from ._index import (
@@ -78,7 +79,7 @@ from ._sorting import topk
 # In pieces that type checkers understand.
 __all__ = ["Context", "Device", "cpu", "cpu_pinned", "current_context", "current_device", "gpu", "gpu_memory_info"]
 __all__ += ["batch_dot", "khatri_rao"]
-__all__ += ["host_call", "load", "num_gpus", "save", "savez", "seed", "waitall"]
+__all__ += ["host_call", "load", "num_gpus", "random", "save", "savez", "seed", "waitall"]
 __all__ += ["topk"]
 __all__ += [
     "digamma",
