@@ -57,8 +57,9 @@ class CpuBackend final : public engine::Backend {
 
 std::unique_ptr<engine::Backend> make_cpu_backend() {
   auto backend = std::make_unique<CpuBackend>();
-  for (auto provide : {register_map, register_reduce, register_create, register_copy, register_join, register_matmul,
-                       register_scan, register_argreduce, register_gather, register_scatter, register_masks, register_random, register_host})
+  for (auto provide :
+       {register_map, register_reduce, register_create, register_copy, register_join, register_matmul, register_scan,
+        register_argreduce, register_gather, register_scatter, register_masks, register_random, register_host})
     provide(*backend);
   return backend;
 }
