@@ -20,6 +20,7 @@ from . import (
     _linalg,
     _manipulation,
     _methods,
+    _places,
     _printing,
     _reduction,
     _rows,
@@ -34,6 +35,7 @@ from ._joining import *
 from ._linalg import *
 from ._manipulation import *
 from ._namespace import namespace_info as __array_namespace_info__
+from ._places import *
 from ._printing import *
 from ._reduction import *
 from ._rows import *
@@ -46,5 +48,5 @@ if not TYPE_CHECKING:
     __all__ = ["bool", "ndarray", "random"]
     for _module in (_creation, _dtype, _elementwise, _indexing, _joining, _linalg, _manipulation):
         __all__ += _module.__all__
-    for _module in (_printing, _reduction, _rows):
+    for _module in (_places, _printing, _reduction, _rows):
         __all__ += _module.__all__
