@@ -212,7 +212,6 @@ int assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
       tape::check_write("assign", x);
       Array view = x.view((*select)(x));
       assign(view, value_for(value, view));
-      if (view.node()) tape::note_part_written(x, view, (*select)(tape::row_major_view(x)));
       return 0;
     }
     set_item(x, to_key(key, x.device()), value_for(value, x), before_mask_write);

@@ -2,6 +2,8 @@
 
 #include "../core/ops/structural.h"
 
+#include <nanobind/stl/tuple.h>
+
 #include "ndarray.h"
 
 namespace slipstream::python {
@@ -140,6 +142,22 @@ void bind_views(nb::module_& m) {
       "diagonal",
       [](nb::object x, int64_t offset, int axis1, int axis2) { return diagonal(to_array(x), offset, axis1, axis2); },
       nb::arg("x").none(), nb::arg("offset") = 0, nb::arg("axis1") = 0, nb::arg("axis2") = 1);
+  m.def(
+      "reinterpret", [](const Array& x, nb::object dtype) { return reinterpret(x, dtype_of(dtype)); }, nb::arg("x"),
+      nb::arg("dtype"), "A view of the same bytes as another type.");
+  m.def(
+      "memory",
+      [](const Array& x) {
+        return std::tuple(reinterpret_cast<uintptr_t>(x.storage()), x.storage()->nbytes, x.offset);
+      },
+      nb::arg("x"), "Of the storage behind an array: its number, its bytes, and where in it the array begins.");
+  m.def(
+      "whole",
+      [](const Array& x) {
+        auto size = static_cast<int64_t>(itemsize(x.dtype));
+        return x.view({x.dtype, 0, {static_cast<int64_t>(x.storage()->nbytes) / size}, {size}});
+      },
+      nb::arg("x"), "All of the storage behind an array, in one line.");
   m.def(
       "contiguous", [](nb::object x) { return contiguous(to_array(x)); }, nb::arg("x").none(),
       "x itself if it is row-major, else a copy.");

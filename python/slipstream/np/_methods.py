@@ -15,9 +15,11 @@ from . import (
     _joining,
     _linalg,
     _manipulation,
+    _memory,
     _places,
     _reduction,
     _rows,
+    _sorting,
 )
 
 # Functions whose first argument is the array: the method is the function.
@@ -29,6 +31,7 @@ SAME = {
     _linalg: ["dot", "trace", "vdot", "inner", "outer"],
     _manipulation: ["diagonal", "expand_dims", "flip", "moveaxis"],
     _reduction: ["count_nonzero", "nanprod", "nansum", "ptp"],
+    _sorting: ["argpartition", "argsort", "searchsorted"],
 }
 
 
@@ -163,7 +166,7 @@ def methods() -> dict[str, Any]:
     # Rows are methods by the core's doing; here their other names become methods too.
     found |= {name: getattr(_core, row) for name, row in _rows.ALIASES.items() if _rows.ROWS[row]["arity"] == 1}
     found |= {method.__name__: method for method in OWN}
-    return found | SPECIAL
+    return found | _memory.METHODS | _sorting.METHODS | SPECIAL
 
 
 def attach() -> None:
