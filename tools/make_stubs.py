@@ -188,6 +188,11 @@ def array_member(name: str, value: Any) -> list[str]:
         if name in ("shape", "real", "imag", "_fresh_grad"):
             lines += [f"    @{name}.setter", f"    def {name}(self, value: Any, /) -> None: ..."]
         return lines
+    if isinstance(value, property):
+        return [
+            *["    @property", f"    def {name}(self) -> Any: ..."],
+            *[f"    @{name}.setter", f"    def {name}(self, value: Any, /) -> None: ..."],
+        ]
     if type(value).__name__ == "function" and hasattr(value, "__code__"):
         return [f"    def {name}{python_signature(value)}: ..."]
     if type(value) is type(_core.add):

@@ -29,6 +29,7 @@ from . import (
     _methods,
     _numerics,
     _padding,
+    _places,
     _polynomials,
     _printing,
     _reduction,
@@ -58,6 +59,7 @@ from ._memory import *
 from ._namespace import namespace_info as __array_namespace_info__
 from ._numerics import *
 from ._padding import *
+from ._places import *
 from ._polynomials import *
 from ._printing import *
 from ._reduction import *

@@ -16,6 +16,7 @@ from . import (
     _linalg,
     _manipulation,
     _memory,
+    _places,
     _reduction,
     _rows,
     _sorting,
@@ -25,7 +26,7 @@ from . import (
 SAME = {
     _creation: ["diag", "tril", "triu", "zeros_like", "ones_like"],
     _elementwise: ["round", "isclose"],
-    _indexing: ["nonzero", "take"],
+    _indexing: ["choose", "nonzero", "put", "take"],
     _joining: ["repeat", "split", "tile"],
     _linalg: ["dot", "trace", "vdot", "inner", "outer"],
     _manipulation: ["diagonal", "expand_dims", "flip", "moveaxis"],
@@ -68,6 +69,15 @@ def reshape_like(self: ndarray, other: ndarray) -> ndarray:
     (2, 2)
     """
     return _manipulation.reshape(self, other.shape)
+
+
+def compress(self: ndarray, condition: Any, axis: int | None = None, out: ndarray | None = None) -> ndarray:
+    """Slices along an axis (elements of the flattened array) where a condition holds. Waits for the condition.
+
+    >>> np.array([1, 2, 3]).compress([True, False, True])
+    array([1., 3.])
+    """
+    return _indexing.compress(condition, self, axis, out)
 
 
 def fill(self: ndarray, value: Any) -> None:
@@ -171,10 +181,11 @@ def array_namespace(self: ndarray, *, api_version: str | None = None) -> Any:
     return importlib.import_module("slipstream.np")
 
 
-OWN = [clip, broadcast_to, broadcast_like, reshape_like, fill, asscalar, tobytes]
+OWN = [clip, broadcast_to, broadcast_like, compress, reshape_like, fill, asscalar, tobytes]
 OWN += [as_in_device, as_np_ndarray, reshape_view, to_dlpack_for_read, to_dlpack_for_write, tostype]
 
 SPECIAL = {
+    "flat": _places.flat,
     "as_nd_ndarray": as_np_ndarray,
     "__await__": _await.wait,
     "__array_namespace__": array_namespace,

@@ -87,8 +87,9 @@ def pick(
     at = normal_axis(axis, x.ndim, "pick")
     if numbers.ndim == x.ndim - 1:
         numbers = _core.expand_dims(numbers, [at])
-    if numbers.ndim != x.ndim or numbers.shape[at] != 1:
-        raise ValueError(f"pick: index has shape {numbers.shape}, data {x.shape}; axis {axis} must be left out or 1")
+    wanted = x.shape[:at] + (1,) + x.shape[at + 1 :]
+    if numbers.shape != wanted:
+        raise ValueError(f"pick: index has shape {numbers.shape}, data {x.shape}; axis {axis} must be left out or be 1")
     made = _core.take_along(x, numbers, at, mode)
     return made if keepdims else _core.squeeze(made, [at])
 
