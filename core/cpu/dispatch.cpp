@@ -21,6 +21,7 @@ namespace slipstream {
   void fill_moves(cpu::Loops&);      \
   void fill_searches(cpu::Loops&);   \
   void fill_scans(cpu::Loops&);      \
+  void fill_sorts(cpu::Loops&);      \
   void fill_pairs(cpu::Loops&);      \
   void fill_products(cpu::Loops&);   \
   void fill_conv(cpu::Loops&);       \
@@ -37,6 +38,7 @@ namespace slipstream {
     fill_moves(to);                  \
     fill_searches(to);               \
     fill_scans(to);                  \
+    fill_sorts(to);                  \
     fill_pairs(to);                  \
     fill_products(to);               \
     fill_conv(to);                   \

@@ -18,6 +18,7 @@ from .._core import (
     gammaln,
     log_sigmoid,
     logsumexp,
+    polygamma,
     relu,
     sigmoid,
     softplus,
@@ -38,6 +39,23 @@ from ..np.random import seed
 from . import _nn, _nn_attention, _nn_boxes, _nn_deformable, _nn_flow, _nn_loss, _nn_norm, _nn_rnn, _nn_spatial
 from ._files import load, save, savez
 from ._host import host_call, waitall
+from ._index import (
+    arange_like,
+    boolean_mask,
+    broadcast_like,
+    embedding,
+    gather_nd,
+    index_add,
+    index_update,
+    nonzero,
+    one_hot,
+    pick,
+    reshape_like,
+    scatter_nd,
+    sequence_last,
+    sequence_mask,
+    sequence_reverse,
+)
 from ._nn import *
 from ._nn_attention import *
 from ._nn_boxes import *
@@ -47,6 +65,7 @@ from ._nn_loss import *
 from ._nn_norm import *
 from ._nn_rnn import *
 from ._nn_spatial import *
+from ._products import batch_dot, khatri_rao
 from ._settings import (
     is_np_array,
     is_np_default_dtype,
@@ -56,10 +75,13 @@ from ._settings import (
     set_np_default_dtype,
     use_np,
 )
+from ._sorting import topk
 
 # In pieces that type checkers understand.
 __all__ = ["Context", "Device", "cpu", "cpu_pinned", "current_context", "current_device", "gpu", "gpu_memory_info"]
+__all__ += ["batch_dot", "khatri_rao"]
 __all__ += ["host_call", "load", "num_gpus", "save", "savez", "seed", "waitall"]
+__all__ += ["topk"]
 __all__ += [
     "digamma",
     "erf",
@@ -69,11 +91,15 @@ __all__ += [
     "gammaln",
     "log_sigmoid",
     "logsumexp",
+    "polygamma",
     "relu",
     "sigmoid",
     "softplus",
     "softsign",
 ]
+__all__ += ["arange_like", "boolean_mask", "broadcast_like", "embedding", "gather_nd", "index_add", "index_update"]
+__all__ += ["nonzero", "one_hot", "pick", "reshape_like", "scatter_nd", "sequence_last", "sequence_mask"]
+__all__ += ["sequence_reverse"]
 __all__ += ["is_np_array", "is_np_default_dtype", "is_np_shape", "reset_np", "set_np", "set_np_default_dtype", "use_np"]
 if not TYPE_CHECKING:
     for _module in (_nn, _nn_attention, _nn_boxes, _nn_deformable, _nn_flow, _nn_loss, _nn_norm, _nn_rnn, _nn_spatial):
