@@ -155,7 +155,7 @@ def methods() -> dict[str, Any]:
     # Rows are methods by the core's doing; here their other names become methods too.
     found |= {name: getattr(_core, row) for name, row in _rows.ALIASES.items() if _rows.ROWS[row]["arity"] == 1}
     found |= {method.__name__: method for method in OWN}
-    return found | _memory.METHODS | _sorting.METHODS | SPECIAL
+    return found | _memory.METHODS | _sorting.IN_PLACE | SPECIAL
 
 
 def attach() -> None:
