@@ -36,7 +36,7 @@ from ..device import (
     num_gpus,
 )
 from ..np.random import seed
-from . import _nn, _nn_attention, _nn_boxes, _nn_loss, _nn_norm, _nn_rnn, _nn_spatial
+from . import _nn, _nn_attention, _nn_boxes, _nn_deformable, _nn_loss, _nn_norm, _nn_rnn, _nn_spatial
 from ._files import load, save, savez
 from ._host import host_call, waitall
 from ._index import (
@@ -59,6 +59,7 @@ from ._index import (
 from ._nn import *
 from ._nn_attention import *
 from ._nn_boxes import *
+from ._nn_deformable import *
 from ._nn_loss import *
 from ._nn_norm import *
 from ._nn_rnn import *
@@ -100,5 +101,5 @@ __all__ += ["nonzero", "one_hot", "pick", "reshape_like", "scatter_nd", "sequenc
 __all__ += ["sequence_reverse"]
 __all__ += ["is_np_array", "is_np_default_dtype", "is_np_shape", "reset_np", "set_np", "set_np_default_dtype", "use_np"]
 if not TYPE_CHECKING:
-    for _module in (_nn, _nn_attention, _nn_boxes, _nn_loss, _nn_norm, _nn_rnn, _nn_spatial):
+    for _module in (_nn, _nn_attention, _nn_boxes, _nn_deformable, _nn_loss, _nn_norm, _nn_rnn, _nn_spatial):
         __all__ += _module.__all__
