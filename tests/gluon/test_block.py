@@ -167,6 +167,7 @@ def test_parameters_made_by_params_get() -> None:
 
     net = Old(2)
     assert net.params.get("weight") is net.weight
+    assert net.weight.prefixed_name == f"{net.name}_weight"
     assert list(net.collect_params()) == ["weight", "fixed", "unused"]
     net.initialize()
     assert net(X).tolist() == [[7, 7], [25, 25]]
