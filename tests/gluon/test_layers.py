@@ -61,8 +61,12 @@ def test_dense_gradients(rng: Rng) -> None:
 def test_embedding(rng: Rng) -> None:
     layer = ready(nn.Embedding(7, 3, sparse_grad=True))
     places = np.array([[1, 6], [0, 1]])
-    out = layer(places)
+    with autograd.record():
+        out = layer(places)
+        total = (out * np.array([[[1.0], [2.0]], [[3.0], [4.0]]])).sum()
+    total.backward()
     close(out, layer.weight.data().asnumpy()[[[1, 6], [0, 1]]])
+    assert layer.weight.grad().asnumpy()[:, 0].tolist() == [3, 5, 0, 0, 0, 0, 2]
     assert repr(layer) == "Embedding(7 -> 3, float32)"
 
 
@@ -375,6 +379,23 @@ def test_deformable_convolutions(rng: Rng, kind: Any, options: dict[str, Any]) -
         kind(4, layout="NHWC")
     with pytest.raises(ValueError, match="do not split into"):
         kind(4, groups=3)
+
+
+def test_deformable_convolutions_without_offsets_are_convolutions(rng: Rng) -> None:
+    layer, plain = ready(nn.DeformableConvolution(6, 3, padding=1)), ready(nn.Conv2D(6, 3, padding=1))
+    x, g = array(rng, 2, 4, 6, 7), array(rng, 2, 6, 6, 7)
+    y = x.copy()
+    layer(x)
+    plain(y)
+    plain.weight.set_data(layer.deformable_conv_weight.data())
+    for v in (x, y):
+        v.attach_grad()
+    with autograd.record():
+        losses = [(layer(x) * g).sum(), (plain(y) * g).sum()]
+    autograd.backward(losses)
+    close(layer(x), plain(y).asnumpy(), 1e-4)
+    close(x.grad, y.grad.asnumpy(), 1e-3)
+    close(layer.deformable_conv_weight.grad(), plain.weight.grad().asnumpy(), 1e-3)
 
 
 def windows(x: Any, size: int, stride: int) -> Any:

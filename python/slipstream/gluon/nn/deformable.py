@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ... import np, npx
+from ... import npx
 from ..._core import ndarray
 from ..block import HybridBlock
 from ..parameter import Parameter
@@ -13,52 +13,6 @@ from .activations import Activation
 from .conv import Sizes, sizes
 
 __all__ = ["DeformableConvolution", "ModulatedDeformableConvolution"]
-
-Pair = tuple[int, int]
-
-
-def _sampled(rows: ndarray, base: ndarray, y: ndarray, x: ndarray, space: Pair) -> ndarray:
-    """Pixels at places between pixels, by bilinear interpolation; outside of the image they are 0.
-
-    `rows` has a row of channels for every pixel; `base` is the row of the first pixel of the image that a place is in.
-    """
-    height, width = space
-    top, left = np.floor(y), np.floor(x)
-    total = None
-    for down in (0, 1):
-        for right in (0, 1):
-            py, px = top + down, left + right
-            weight = (1 - abs(y - py)) * (1 - abs(x - px))
-            inside = (py >= 0) & (py < height) & (px >= 0) & (px < width)
-            place = np.clip(py, 0, height - 1) * width + np.clip(px, 0, width - 1)
-            pixels = np.take(rows, base + place.astype("int64"), axis=0)
-            part = pixels * np.expand_dims(np.where(inside, weight, 0.0), -1)
-            total = part if total is None else total + part
-    assert total is not None
-    return total
-
-
-def _columns(data: ndarray, offset: ndarray, mask: ndarray | None, kernel: Pair, stride: Pair, options: Any) -> ndarray:
-    """What the kernel sees at every place: (batch, channels * kernel, places)."""
-    (pad, dilate, parts) = options
-    n, c, height, width = data.shape
-    k, device = math.prod(kernel), data.device
-    out_h, out_w = offset.shape[2:]
-
-    def steps(count: int) -> ndarray:
-        return np.arange(count, dtype="float32", device=device)
-
-    rows = data.reshape((n, parts, c // parts, height * width)).transpose((0, 1, 3, 2)).reshape((-1, c // parts))
-    moved = offset.reshape((n, parts, k, 2, out_h, out_w))
-    ky = np.repeat(steps(kernel[0]) * dilate[0], kernel[1]).reshape((k, 1, 1))
-    kx = np.tile(steps(kernel[1]) * dilate[1], kernel[0]).reshape((k, 1, 1))
-    y = moved[:, :, :, 0] + (ky + (steps(out_h) * stride[0] - pad[0]).reshape((-1, 1)))
-    x = moved[:, :, :, 1] + (kx + (steps(out_w) * stride[1] - pad[1]))
-    images = np.arange(n * parts, dtype="int64", device=device) * (height * width)
-    pixels = _sampled(rows, images.reshape((n, parts, 1, 1, 1)), y, x, (height, width))
-    if mask is not None:
-        pixels = pixels * np.expand_dims(mask.reshape((n, parts, k, out_h, out_w)), -1)
-    return pixels.transpose((0, 1, 5, 2, 3, 4)).reshape((n, c * k, out_h * out_w))
 
 
 class DeformableConvolution(HybridBlock):
@@ -135,9 +89,24 @@ class DeformableConvolution(HybridBlock):
         self.offset_weight.shape = (self.offset_weight.shape or ())[:1] + (found, *self._kernel)
         self.deformable_conv_weight.shape = (self._channels, found // self._groups, *self._kernel)
 
-    def _split(self, given: ndarray) -> tuple[ndarray, ndarray | None]:
-        """Offsets, and how much each element of the kernel counts; None: all the same."""
-        return given, None
+    def _options(self) -> dict[str, Any]:
+        return {
+            "kernel": self._kernel,
+            "stride": self._strides,
+            "dilate": self._dilation,
+            "pad": self._padding,
+            "num_filter": self._channels,
+            "num_group": self._groups,
+            "num_deformable_group": self._parts,
+            "no_bias": self.deformable_conv_bias is None,
+        }
+
+    def _learnt(self, device: Any) -> tuple[ndarray, ndarray | None]:
+        bias = None if self.deformable_conv_bias is None else self.deformable_conv_bias.data(device)
+        return self.deformable_conv_weight.data(device), bias
+
+    def _convolved(self, x: ndarray, offset: ndarray) -> ndarray:
+        return npx.deformable_convolution(x, offset, *self._learnt(x.device), **self._options())
 
     def forward(self, x: ndarray) -> ndarray:
         """The convolution, and the activation of it."""
@@ -153,15 +122,7 @@ class DeformableConvolution(HybridBlock):
             num_filter=(self.offset_weight.shape or (0,))[0],
             no_bias=self.offset_bias is None,
         )
-        offset, mask = self._split(given)
-        options = (self._padding, self._dilation, self._parts)
-        seen = _columns(x, offset, mask, self._kernel, self._strides, options)  # type: ignore[arg-type]
-        n, g = x.shape[0], self._groups
-        weight = self.deformable_conv_weight.data(device).reshape((g, self._channels // g, -1))
-        out = np.matmul(weight, seen.reshape((n, g, seen.shape[1] // g, seen.shape[2])))
-        out = out.reshape((n, self._channels, *offset.shape[2:]))
-        if self.deformable_conv_bias is not None:
-            out = out + self.deformable_conv_bias.data(device).reshape((-1, 1, 1))
+        out = self._convolved(x, given)
         return out if self.act is None else self.act(out)
 
     def __repr__(self) -> str:
@@ -182,6 +143,9 @@ class ModulatedDeformableConvolution(DeformableConvolution):
 
     _per_place = 3
 
-    def _split(self, given: ndarray) -> tuple[ndarray, ndarray | None]:
-        offsets = given.shape[1] // 3 * 2
-        return given[:, :offsets], npx.sigmoid(given[:, offsets:]) * 2
+    def _convolved(self, x: ndarray, offset: ndarray) -> ndarray:
+        offsets = offset.shape[1] // 3 * 2
+        mask = npx.sigmoid(offset[:, offsets:]) * 2
+        return npx.modulated_deformable_convolution(
+            x, offset[:, :offsets], mask, *self._learnt(x.device), **self._options()
+        )
