@@ -15,12 +15,12 @@ def main() -> None:
     judge.add(nn.Dense(5, activation="tanh"), nn.Dense(3, activation="tanh"), nn.Dense(1))
     for net in (make, judge):
         net.initialize("xavier")
-    of_make = gluon.Trainer(make.collect_params(), "adam", {"learning_rate": 0.02})
+    of_make = gluon.Trainer(make.collect_params(), "adam", {"learning_rate": 0.005})
     of_judge = gluon.Trainer(judge.collect_params(), "adam", {"learning_rate": 0.05})
     loss_of, batch = gluon.loss.SigmoidBCELoss(), 100
     ones, zeros = np.ones((batch, 1)), np.zeros((batch, 1))
     curve = Curve("GAN (the maker's loss)", options)
-    for step in curve.steps(5 if options.quick else 400):
+    for step in curve.steps(5 if options.quick else 1200):
         x, noise = real[step * batch % 1000 :][:batch], np.random.normal(size=(batch, 2))
         with autograd.record():
             loss = (loss_of(judge(x), ones) + loss_of(judge(make(noise).detach()), zeros)) / 2
