@@ -57,9 +57,9 @@ class CpuBackend final : public engine::Backend {
 
 std::unique_ptr<engine::Backend> make_cpu_backend() {
   auto backend = std::make_unique<CpuBackend>();
-  for (auto provide :
-       {register_map, register_reduce, register_create, register_copy, register_join, register_matmul, register_scan,
-        register_argreduce, register_take, register_random, register_host, register_lu, register_qr, register_spectral})
+  for (auto provide : {register_map, register_reduce, register_create, register_copy, register_join, register_matmul,
+                       register_scan, register_argreduce, register_take, register_random, register_host, register_fft,
+                       register_lu, register_qr, register_spectral})
     provide(*backend);
   return backend;
 }

@@ -18,6 +18,7 @@ void register_argreduce(engine::Backend& backend);
 void register_take(engine::Backend& backend);
 void register_random(engine::Backend& backend);
 void register_host(engine::Backend& backend);
+void register_fft(engine::Backend& backend);
 void register_lu(engine::Backend& backend);
 void register_qr(engine::Backend& backend);
 void register_spectral(engine::Backend& backend);

@@ -23,6 +23,7 @@ namespace slipstream {
   void fill_scans(cpu::Loops&);      \
   void fill_pairs(cpu::Loops&);      \
   void fill_products(cpu::Loops&);   \
+  void fill_fft(cpu::Loops&);        \
   inline void fill(cpu::Loops& to) { \
     fill_f32(to);                    \
     fill_f64(to);                    \
@@ -37,6 +38,7 @@ namespace slipstream {
     fill_scans(to);                  \
     fill_pairs(to);                  \
     fill_products(to);               \
+    fill_fft(to);                    \
   }                                  \
   }
 #if defined(SLIP_HAVE_v2)

@@ -25,6 +25,7 @@ from . import (
     _reduction,
     _rows,
 )
+from . import fft as fft
 from . import linalg as linalg
 from . import random as random
 from ._creation import *
@@ -46,7 +47,7 @@ __array_api_version__ = "2024.12"
 _methods.attach()
 
 if not TYPE_CHECKING:
-    __all__ = ["bool", "linalg", "ndarray", "random"]
+    __all__ = ["bool", "fft", "linalg", "ndarray", "random"]
     for _module in (_creation, _dtype, _einsum, _elementwise, _indexing, _joining, _linalg, _manipulation):
         __all__ += _module.__all__
     for _module in (_printing, _reduction, _rows):
