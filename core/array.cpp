@@ -22,7 +22,6 @@ Storage::~Storage() {
   if (in_flight.load(std::memory_order_relaxed)) leave_flight();
   if (owned_) engine::deallocate(device, data_, nbytes);
   if (release_borrowed_) release_borrowed_();
-  delete use;
   delete failure_.load(std::memory_order_relaxed);
 }
 

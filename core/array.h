@@ -9,6 +9,7 @@
 #include <string>
 
 #include "dtype.h"
+#include "engine/use.h"
 #include "graph/node.h"
 #include "memory.h"
 #include "shape.h"
@@ -22,10 +23,6 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, Device device);  // cpu(0)
-
-namespace engine {
-struct StorageUse;  // what the planner remembers of a storage; see engine/task.h
-}
 
 // A block of bytes of one device. Memory comes when the first operation that writes it runs, and goes back when the
 // last handle and the last recorded use are gone.
@@ -87,7 +84,7 @@ class Storage {
   }
   bool failed() const { return failure_.load(std::memory_order_acquire) != nullptr; }
   void set_failure(const FailurePtr& failure);
-  engine::StorageUse* use = nullptr;  // who writes and reads it; guarded by the planner's lock
+  engine::StorageUse use;  // who writes and reads it; guarded by the planner's lock
 
  private:
   static constexpr uint64_t kHandle = 1ull << 32;
@@ -166,6 +163,7 @@ class Operand : public View {
   Operand() = default;
   explicit Operand(const Array& a) : View(a), storage_(a.storage()) { storage_->add_use(); }
   Operand(const Array& a, View v) : View(std::move(v)), storage_(a.storage()) { storage_->add_use(); }
+  Operand(const Operand& o, View v) : View(std::move(v)), storage_(o.storage_) { storage_->add_use(); }
   Operand(const Operand& o) : View(o), storage_(o.storage_) {
     if (storage_) storage_->add_use();
   }

@@ -293,7 +293,7 @@ SourceId record(Record&& call) {
     call.sequence = runtime.stream.next_number();
     event.sequence = call.sequence;
     run_now(runtime, call);
-  } else {
+  } else if (tracing || !runtime.pool.waits_often() || !runtime.planner.run_recorded(call)) {
     bool heavy = is_heavy(call);
     event.sequence = runtime.stream.append(std::move(call));
     runtime.pool.notice(heavy);
@@ -316,6 +316,7 @@ bool is_ready(const Array& array) {
 void wait(const Array& array) {
   Runtime& runtime = Runtime::get();
   runtime.adopt(*array.storage());
+  runtime.pool.note_wait();
   if (!holds(array)) wait_for(runtime, *array.storage(), "wait_to_read");
   raise_failure(*array.storage());
 }
@@ -325,6 +326,7 @@ uint64_t sequence() { return Runtime::get().stream.sequence(); }
 void wait_until(uint64_t up_to) {
   Runtime& runtime = Runtime::get();
   if (runtime.kind.load(std::memory_order_relaxed) == EngineKind::sync) return wait_for_turn(runtime);
+  runtime.pool.note_wait();
   int64_t start = runtime.tracer.on() ? now_ns() : 0;
   SourceId source = start ? current_source(runtime) : 0;
   Runtime::Blocking blocking(runtime);

@@ -45,12 +45,13 @@ bool is_merged(const Record& call) { return call.op == &kMap && call.outputs.siz
 // `failures` are those of the results so far, empty if there are none. What spreads is only what failed before the call
 // or has no memory: a result that fails in the middle of the call had a value until then.
 void allocate_outputs(Runtime& runtime, Record& call, std::vector<FailurePtr>& failures) {
-  std::vector<FailurePtr> without_memory(static_cast<size_t>(call.outputs.size()));
+  std::vector<FailurePtr> without_memory;
   for (int i = 0; i < call.outputs.size(); i++) {
     if (!failures.empty() && failures[static_cast<size_t>(i)]) continue;
     try {
       call.outputs[i].storage()->allocate();
     } catch (...) {
+      without_memory.resize(static_cast<size_t>(call.outputs.size()));
       without_memory[static_cast<size_t>(i)] = to_failure(runtime, call, std::current_exception(), i);
       failures = is_merged(call) ? spread_failures(call, without_memory) : without_memory;
     }

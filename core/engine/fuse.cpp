@@ -14,7 +14,8 @@ constexpr size_t kMaxMembers = 40;   // of a group: bounds its registers
 constexpr size_t kMaxOperands = 64;
 constexpr size_t kFewMembers = 3;    // on so few elements that running them one by one costs less than merging
 constexpr int64_t kFewElements = 1024;
-constexpr int kCheap = 4;            // additions for an element: less than storing and loading it
+constexpr int kCheap = 4;            // additions of float32 for an element: less than storing and loading it
+constexpr int64_t kLongRow = 256;    // elements that a broadcast input is read in one go
 constexpr size_t kMaxOpen = 6;       // groups that still take members: every call looks at all of them
 
 bool same_view(const View& a, const View& b) {
@@ -262,8 +263,8 @@ class Fuser {
   // Nobody outside the group, with `more` operands of the call that follows it, can read the result.
   bool is_internal(const Result& result, bool in_place, uint32_t more = 0) const {
     const Storage& storage = *result.operand->storage();
-    return !in_place && !storage.has_handles() && storage.uses() == storage.use->operands &&
-           result.operands + more == storage.use->operands;
+    return !in_place && !storage.has_handles() && storage.uses() == storage.use.operands &&
+           result.operands + more == storage.use.operands;
   }
 
   bool wrote_in_place(const Group& group, const Storage* storage) const {
@@ -380,6 +381,17 @@ class Fuser {
     return true;
   }
 
+  // Is computing an element of the program once more cheaper than reading it back?
+  bool is_cheap(const Program& program, const std::vector<bool>& reads) const {
+    size_t cost = 0;
+    for (const Instr& instr : program.code)
+      cost += static_cast<size_t>(row_cost(instr.row, instr.type)) *
+              std::max<size_t>(1, itemsize(instr.type) / itemsize(DType::f32));
+    for (size_t i = 0; i < inputs_.size(); i++)
+      if (reads[i] && !inputs_[i].operand->contiguous() && inputs_[i].operand->shape.back() < kLongRow) return false;
+    return cost <= kCheap;
+  }
+
   // The group stays as it is. It writes nothing that existed before, so its inputs are the same before and after it.
   bool reduce_again(size_t i, const Group& group, std::shared_ptr<ReducedProgram> params) {
     why_[i] = "what it reduces is needed elsewhere too";
@@ -389,9 +401,7 @@ class Fuser {
       if (calls_[member].in_place) return false;
     std::vector<bool> reads;
     params->program = with_results(*params->program, {true}, reads);
-    int cost = 0;
-    for (const Instr& instr : params->program->code) cost += row_cost(instr.row, instr.type);
-    if (cost > kCheap) return false;
+    if (!is_cheap(*params->program, reads)) return false;
     Record again;
     again.op = &kReduce;
     again.compute = call.compute;
@@ -403,7 +413,7 @@ class Fuser {
     again.params = std::move(params);
     for (size_t k = 0; k < inputs_.size(); k++)
       if (reads[k]) again.inputs.push_back(*inputs_[k].operand);
-    call.inputs[0].storage()->use->operands--;
+    call.inputs[0].storage()->use.operands--;
     call.inputs.clear();
     runtime_.counters.fused.fetch_add(1, std::memory_order_relaxed);
     replaced_.push_back(std::exchange(call, std::move(again)));

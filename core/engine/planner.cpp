@@ -6,6 +6,7 @@
 #include "../program.h"
 #include "execute.h"
 #include "fuse.h"
+#include "rows.h"
 #include "runtime.h"
 
 namespace slipstream::engine {
@@ -27,6 +28,12 @@ int64_t elements_of(const Record& call) {
 }
 
 bool is_tiny(const Record& call) { return !(call.op->flags & (kHost | kLong)) && elements_of(call) <= kTinyElements; }
+
+// May nobody be able to read some result of it?
+bool has_unnamed_output(const Record& call) {
+  return std::any_of(call.outputs.begin(), call.outputs.end(),
+                     [](const Operand& output) { return !output.storage()->has_handles(); });
+}
 
 bool is_small(const Record& call) {
   int64_t most = call.op->row == Row::none ? kMoreElements : kFewElements;
@@ -57,20 +64,34 @@ bool Planner::try_plan(std::vector<Ref<Task>>& ready) {
 bool Planner::try_run(std::vector<Ref<Task>>& ready) {
   std::unique_lock hold(mutex, std::try_to_lock);
   if (!hold) return false;
-  forget_finished();
-  plan_all(ready, hold, live_.empty() && !runtime_.tracer.on());
+  plan_all(ready, hold, true);
+  return true;
+}
+
+// Nothing recorded before it is unfinished, and nobody can plan what comes after it meanwhile.
+bool Planner::run_recorded(Record& call) {
+  if (runtime_.stream.size() > 0 || !is_tiny(call)) return false;
+  std::unique_lock hold(mutex, std::try_to_lock);
+  if (!hold || !is_idle() || runtime_.stream.size() > 0) return false;
+  call.sequence = runtime_.stream.next_number();
+  run_whole(runtime_, call);
+  if (!noted_at_once_) forget_notes();
+  noted_at_once_ = true;
+  noted_calls_++;
+  noted_run_++;
   return true;
 }
 
 // Dead and merged calls stay where they are, without an op. They may own objects of the front end, whose release may
 // need its locks: they go after ours is released.
-void Planner::plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold, bool may_run) {
+void Planner::plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold, bool waits) {
   if (runtime_.stream.size() == 0) return;
   std::vector<Record> calls = std::move(calls_), replaced;
   runtime_.stream.take(calls);
-  size_t step = batch_size(), begin = may_run ? run_small(calls) : 0;
-  for (; begin < calls.size(); begin += step)
-    plan_batch(std::span(calls).subspan(begin, std::min(step, calls.size() - begin)), ready);
+  size_t step = batch_size();
+  bool few = waits && calls.size() <= kFewCalls;
+  for (size_t begin = 0; begin < calls.size(); begin += step)
+    plan_batch(std::span(calls).subspan(begin, std::min(step, calls.size() - begin)), ready, few);
   forget_finished();
   replaced.swap(replaced_);
   dropping_.fetch_add(1, std::memory_order_relaxed);
@@ -82,68 +103,48 @@ void Planner::plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mute
   if (calls.capacity() > calls_.capacity()) calls_ = std::move(calls);
 }
 
-namespace {
-
-// Can nobody read what the call gives? `later` are the calls after it that will run, `all` those of the batch.
-bool is_unread(const Record& call, std::span<const Record> later, std::span<const Record> all) {
-  if ((call.op->flags & (kObservable | kMayFail)) || call.outputs.empty()) return false;
-  for (const Operand& output : call.outputs) {
-    const Storage* storage = output.storage();
-    if (storage->has_handles()) return false;
-    auto is_it = [&](const Operand& operand) { return operand.storage() == storage; };
-    for (const Record& other : later)
-      if (other.op && (std::any_of(other.inputs.begin(), other.inputs.end(), is_it) ||
-                       (other.in_place && std::any_of(other.outputs.begin(), other.outputs.end(), is_it))))
-        return false;
-    std::ptrdiff_t operands = 0;
-    for (const Record& other : all)
-      operands += std::count_if(other.inputs.begin(), other.inputs.end(), is_it) +
-                  std::count_if(other.outputs.begin(), other.outputs.end(), is_it);
-    if (storage->uses() != operands) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
-// Runs a few small calls under the lock, so that nobody plans what comes after them meanwhile. Gives the number of
-// calls done: it stops where one can be cut into chunks.
-size_t Planner::run_small(std::span<Record> calls) {
-  if (calls.size() > kFewCalls || !std::all_of(calls.begin(), calls.end(), is_small)) return 0;
-  notes_.clear();
-  noted_calls_ = noted_run_ = calls.size();
-  noted_skipped_ = 0;
-  for (size_t i = calls.size(); settings_.skip && i-- > 0;) {
-    if (!is_unread(calls[i], calls.subspan(i + 1), calls)) continue;
-    for (Operand& output : calls[i].outputs) output.storage()->pending_writes.fetch_sub(1, std::memory_order_acq_rel);
-    runtime_.counters.skipped.fetch_add(1, std::memory_order_relaxed);
-    runtime_.retire(calls[i]);
-    calls[i].op = nullptr;
-    noted_skipped_++;
-  }
+// Runs calls from the first on under the lock, so that nobody plans what comes after them meanwhile; stops at one that
+// is worth a task. Gives the number of calls done. For a `few` calls that a thread waits for, more are not worth it.
+size_t Planner::run_here(std::span<Record> calls, bool few) {
   for (size_t i = 0; i < calls.size(); i++) {
-    if (!calls[i].op) continue;
-    Prepared prepared = prepare(runtime_, calls[i]);
-    if (prepared.kernel && calls[i].op->row == Row::none && prepared.kernel->chunks(0) > 1) return i;
-    if (prepared.kernel) prepared.failure = run_kernel(runtime_, calls[i], *prepared.kernel);
+    Record& call = calls[i];
+    if (!call.op) continue;
+    if (!(few ? is_small(call) : is_tiny(call))) return i;
+    Prepared prepared = prepare(runtime_, call);
+    if (prepared.kernel && call.op->row == Row::none && prepared.kernel->chunks(0) > 1) return i;
+    if (prepared.kernel) prepared.failure = run_kernel(runtime_, call, *prepared.kernel);
     prepared.kernel.reset();
-    conclude(runtime_, calls[i], prepared.failure);
-    calls[i].op = nullptr;
+    conclude(runtime_, call, prepared.failure);
+    call.op = nullptr;
+    noted_run_++;
   }
   return calls.size();
 }
 
-void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready) {
+// Is everything planned so far done?
+bool Planner::is_idle() {
+  forget_finished();
+  return live_.empty() && new_tasks_.empty() && !runtime_.tracer.on();
+}
+
+void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready, bool few) {
   batch_number_++;
-  notes_.clear();
+  forget_notes();
   noted_calls_ = calls.size();
-  noted_run_ = 0;
-  count_operands(calls);
-  noted_skipped_ = settings_.skip ? drop_dead(calls) : 0;
+  auto whole = calls;
+  bool counts = settings_.skip && std::any_of(calls.begin(), calls.end(), has_unnamed_output);
+  if (counts) count_operands(whole);
+  if (counts) noted_skipped_ = drop_dead(whole);
+  if (is_idle()) calls = calls.subspan(run_here(calls, few));
+  if (calls.empty()) return;
+  if (!counts) count_operands(whole);
   why_alone_.assign(calls.size(), settings_.fuse ? nullptr : "merging is switched off");
   if (settings_.fuse) fuse(runtime_, calls, why_alone_, replaced_);
+  std::vector<uint32_t> row_groups;
+  if (settings_.fuse) row_groups = group_by_rows(calls);
+  row_tasks_.clear();
   for (size_t i = 0; i < calls.size(); i++)
-    if (calls[i].op) place(std::move(calls[i]), why_alone_[i]);
+    if (calls[i].op) place(std::move(calls[i]), why_alone_[i], row_groups.empty() ? 0 : row_groups[i]);
   open_group_ = nullptr;
   for (Ref<Task>& task : new_tasks_) {
     live_.push_back(task);
@@ -197,15 +198,14 @@ bool Planner::is_dead(const Record& call) {
   if ((call.op->flags & (kObservable | kMayFail)) || call.outputs.empty()) return false;
   for (const Operand& output : call.outputs) {
     const Storage& storage = *output.storage();
-    const StorageUse& use = *storage.use;
+    const StorageUse& use = storage.use;
     if (storage.has_handles() || use.needed_in == batch_number_ || storage.uses() != use.operands) return false;
   }
   return true;
 }
 
 StorageUse& Planner::use_of(Storage& storage) {
-  if (!storage.use) storage.use = new StorageUse();
-  StorageUse& use = *storage.use;
+  StorageUse& use = storage.use;
   if (use.generation != runtime_.generation) {
     use = StorageUse();
     use.generation = runtime_.generation;
@@ -213,7 +213,7 @@ StorageUse& Planner::use_of(Storage& storage) {
   return use;
 }
 
-void Planner::place(Record&& call, const char* why_alone) {
+void Planner::place(Record&& call, const char* why_alone, uint32_t row_group) {
   SmallVec<Task*, 6> before;
   for (const Operand& input : call.inputs) {
     if (input.is_scalar()) continue;
@@ -229,7 +229,7 @@ void Planner::place(Record&& call, const char* why_alone) {
     for (const Ref<Task>& reader : use.readers) add_once(before, reader);
   }
 
-  Task* task = task_for(call, before);
+  Task* task = task_for(call, before, row_group);
   for (Task* earlier : before)
     if (earlier != task) task->run_after(*earlier);
 
@@ -252,7 +252,7 @@ void Planner::place(Record&& call, const char* why_alone) {
   for (const Operand& output : call.outputs) {
     StorageUse& use = use_of(*output.storage());
     use.last_writer = Ref<Task>(task);
-    use.last_call = call.sequence;
+    use.last_call = task->by_rows ? task->sequence : call.sequence;
     use.readers.clear();
   }
   task->flags |= call.op->flags;
@@ -267,7 +267,14 @@ void Planner::trace_inputs(const Record& call, Task& task) {
 }
 
 // A tiny call joins a group of this batch if neither has to wait for more than it would alone.
-Task* Planner::task_for(const Record& call, const SmallVec<Task*, 6>& before) {
+Task* Planner::task_for(const Record& call, const SmallVec<Task*, 6>& before, uint32_t row_group) {
+  if (row_group) {
+    if (row_tasks_.size() < row_group) row_tasks_.resize(row_group);
+    Task*& task = row_tasks_[row_group - 1];
+    if (!task) task = new_task(call);
+    task->by_rows = true;
+    return task;
+  }
   Device device = device_of(call);
   bool tiny = is_tiny(call);
   if (tiny && open_group_ && open_group_->device == device && open_group_->recorded_in == call.recorded_in &&
@@ -279,13 +286,18 @@ Task* Planner::task_for(const Record& call, const SmallVec<Task*, 6>& before) {
     }
     if (fits && (follows || open_group_->runs_only_after(before))) return open_group_;
   }
-  new_tasks_.push_back(Ref<Task>::adopt(new Task()));
-  Task* task = new_tasks_.back().get();
-  task->device = device;
-  task->sequence = call.sequence;
-  task->recorded_in = call.recorded_in;
+  Task* task = new_task(call);
   task->tiny = tiny;
   if (tiny) open_group_ = task;
+  return task;
+}
+
+Task* Planner::new_task(const Record& call) {
+  new_tasks_.push_back(Ref<Task>::adopt(new Task()));
+  Task* task = new_tasks_.back().get();
+  task->device = device_of(call);
+  task->sequence = call.sequence;
+  task->recorded_in = call.recorded_in;
   return task;
 }
 
@@ -297,8 +309,8 @@ void Planner::forget_finished() {
 
 Ref<Task> Planner::last_writer(Storage& storage) {
   std::lock_guard hold(mutex);
-  if (!storage.use || storage.use->generation != runtime_.generation) return {};
-  Ref<Task> task = storage.use->last_writer;
+  if (storage.use.generation != runtime_.generation) return {};
+  Ref<Task> task = storage.use.last_writer;
   return task && task->finished() ? Ref<Task>() : task;
 }
 
@@ -329,6 +341,12 @@ void Planner::set(const Planning& settings) {
   batch_.store(std::max(settings.batch, 1), std::memory_order_relaxed);
 }
 
+void Planner::forget_notes() {
+  notes_.clear();
+  noted_calls_ = noted_skipped_ = noted_run_ = 0;
+  noted_at_once_ = false;
+}
+
 void Planner::note(const Record& call, const Task& task, const SmallVec<Task*, 6>& before, const char* why_alone) {
   Note& note = notes_.emplace_back();
   note.op = call.op;
@@ -337,6 +355,7 @@ void Planner::note(const Record& call, const Task& task, const SmallVec<Task*, 6
   note.calls = call.calls;
   if (!call.outputs.empty()) note.shape = call.outputs[0].shape;
   note.task = task.sequence;
+  note.by_rows = task.by_rows;
   for (const Task* earlier : before) {
     if (earlier == &task) continue;
     if (earlier->sequence >= notes_.front().task)
@@ -361,13 +380,13 @@ std::string Planner::explain() {
   std::lock_guard hold(mutex);
   std::ostringstream text;
   text << "last batch: " << noted_calls_ << " calls, " << noted_skipped_ << " skipped because nobody can read them\n";
-  if (noted_run_) text << "so few and small that the thread that waited ran them one by one, without a plan\n";
+  if (noted_run_) text << noted_run_ << " so small that they ran one by one, without a plan\n";
   uint64_t task = 0;
   for (const Note& note : notes_) {
     bool new_task = note.task != task;
     task = note.task;
     if (new_task)
-      text << "task " << task << ": ";
+      text << "task " << task << (note.by_rows ? ", block of rows by block of rows: " : ": ");
     else
       text << "        then ";
     const auto* program = static_cast<const Program*>(note.op == &kMap ? note.params.get() : nullptr);

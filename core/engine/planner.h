@@ -24,9 +24,12 @@ class Planner {
   void plan(std::vector<Ref<Task>>& ready);
   // The same, unless another thread is at it.
   bool try_plan(std::vector<Ref<Task>>& ready);
-  // The same for a thread that waits. Where little is recorded and nothing else is unfinished, planning would cost more
-  // than running: then the calls run here, in order; from the first one that is worth it on, the rest is planned.
+  // The same for a thread that waits.
   bool try_run(std::vector<Ref<Task>>& ready);
+  // Where nothing is unfinished, planning tiny calls costs more than running them: both of the above run them here, in
+  // order, and plan the rest from the first one on that is worth it. This does so with a call about to be recorded;
+  // false if it must be recorded.
+  bool run_recorded(Record& call);
 
   // The task that does the last planned write of a storage; null if it is done.
   Ref<Task> last_writer(Storage& storage);
@@ -45,16 +48,19 @@ class Planner {
   std::mutex mutex;  // held while planning; around fork too
 
  private:
-  void plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold, bool may_run = false);
-  size_t run_small(std::span<Record> calls);
-  void plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready);
+  void plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold, bool waits = false);
+  size_t run_here(std::span<Record> calls, bool few);
+  bool is_idle();
+  void plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready, bool few);
   size_t drop_dead(std::span<Record> calls);
   void count_operands(std::span<const Record> calls);
   bool is_dead(const Record& call);
-  void place(Record&& call, const char* why_alone);
-  Task* task_for(const Record& call, const SmallVec<Task*, 6>& before);
+  void place(Record&& call, const char* why_alone, uint32_t row_group);
+  Task* task_for(const Record& call, const SmallVec<Task*, 6>& before, uint32_t row_group);
+  Task* new_task(const Record& call);
   StorageUse& use_of(Storage& storage);
   void note(const Record& call, const Task& task, const SmallVec<Task*, 6>& before, const char* why_alone);
+  void forget_notes();
   void trace_inputs(const Record& call, Task& task);
   void forget_finished();
 
@@ -68,6 +74,7 @@ class Planner {
   std::atomic<int> dropping_{0};       // threads that release planned calls
   std::vector<Ref<Task>> new_tasks_;   // of the batch being planned
   Task* open_group_ = nullptr;         // takes further tiny calls
+  std::vector<Task*> row_tasks_;       // by the number of their group (rows.h)
   std::deque<Ref<Task>> live_;         // planned, perhaps finished
 
   struct Note {  // on a call of the last batch, for explain()
@@ -79,9 +86,11 @@ class Planner {
     uint64_t task;
     std::vector<uint64_t> after;  // tasks of the same batch that come before
     bool after_earlier = false;   // and some of earlier batches
+    bool by_rows = false;
   };
   std::vector<Note> notes_;
   size_t noted_calls_ = 0, noted_skipped_ = 0, noted_run_ = 0;
+  bool noted_at_once_ = false;  // by run_recorded
 };
 
 }  // namespace slipstream::engine

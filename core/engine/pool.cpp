@@ -11,6 +11,7 @@
 
 #include "../program.h"
 #include "execute.h"
+#include "rows.h"
 #include "runtime.h"
 
 namespace slipstream::engine {
@@ -18,9 +19,11 @@ namespace slipstream::engine {
 namespace {
 
 constexpr int64_t kHotNs = 30'000;            // an idle worker looks at the stream this long before it naps
-constexpr auto kNap = std::chrono::microseconds(300);
+constexpr auto kNap = std::chrono::microseconds(100);
 constexpr int64_t kWarmNs = 20'000'000;       // after this long without work it sleeps until it is woken
 constexpr int64_t kQuietNs = 10'000;          // the stream is planned when nothing came for so long
+constexpr int kOften = 8;                     // so many short runs in a row are the program's habit
+constexpr int64_t kShortRun = 32;             // calls between two waits
 constexpr int64_t kPollNs = 20'000'000;  // how often a wait looks for signals
 constexpr int kPhaseShift = 40;
 constexpr uint64_t kChunkMask = (1ull << kPhaseShift) - 1;
@@ -137,10 +140,20 @@ bool Pool::stream_calls() const {
   return calls >= runtime_.planner.batch_size() || (calls > 0 && !is_lazy());
 }
 
-void Pool::planned_by_wait() {
-  has_heavy_.store(false, std::memory_order_relaxed);
-  if (int n = waits_lately_.load(std::memory_order_relaxed); n < 4 * kOften)
-    waits_lately_.store(n + 1, std::memory_order_relaxed);
+bool Pool::waits_often() const {
+  return short_runs_.load(std::memory_order_relaxed) >= kOften &&
+         runtime_.counters.recorded.load(std::memory_order_relaxed) -
+                 recorded_at_wait_.load(std::memory_order_relaxed) <=
+             kShortRun;
+}
+
+void Pool::note_wait() {
+  int64_t recorded = runtime_.counters.recorded.load(std::memory_order_relaxed);
+  int64_t calls = recorded - recorded_at_wait_.load(std::memory_order_relaxed);
+  if (calls == 0) return;  // another result of the same calls
+  recorded_at_wait_.store(recorded, std::memory_order_relaxed);
+  int runs = short_runs_.load(std::memory_order_relaxed);
+  short_runs_.store(calls > kShortRun ? 0 : std::min(runs + 1, kOften), std::memory_order_relaxed);
 }
 
 // Plans the stream when it is long, or when nothing has come for a while. One worker at a time.
@@ -156,8 +169,6 @@ bool Pool::watch_stream() {
   std::vector<Ref<Task>> ready;
   if (!runtime_.planner.try_plan(ready)) return false;
   has_heavy_.store(false, std::memory_order_relaxed);
-  waits_lately_.store(std::max(0, waits_lately_.load(std::memory_order_relaxed) - kOften / 2),
-                      std::memory_order_relaxed);
   submit(ready);
   return true;
 }
@@ -305,7 +316,8 @@ struct Pool::Wait {
 void Pool::run(Ref<Task> task, Wait* wait) {
   while (task) {
     if (running.empty()) watch(task->tiny);
-    if (task->steps.size() == 1 && !task->abandoned.load(std::memory_order_relaxed) && start_task(*task)) {
+    bool may_cut = task->steps.size() == 1 || task->by_rows;
+    if (may_cut && !task->abandoned.load(std::memory_order_relaxed) && start_task(*task)) {
       task = join(task, wait);
     } else {
       if (!task->steps.empty()) run_steps(*task);
@@ -329,32 +341,39 @@ void Pool::poll_holding(Wait& wait, const Ref<Task>& claimed) {
   }
 }
 
-// Prepares the only call of a task. True if it is cut into chunks that others may join; if not, it has been run.
+// Prepares the only call of a task, or all that run by rows. True if it is cut into chunks that others may join; if
+// not, an only call has been run.
 bool Pool::start_task(Task& task) {
   RunningHere here(task);
-  Record& call = task.steps[0];
   if (runtime_.tracer.on()) task.event = std::make_shared<Event>(run_event(task, 0));
+  if (task.by_rows) {
+    auto kernel = make_rows_kernel(std::span(task.steps.begin(), static_cast<size_t>(task.steps.size())));
+    return kernel && cut(task, kernel);
+  }
+  Record& call = task.steps[0];
   int64_t start = task.event ? now_ns() : 0;
   Prepared prepared = prepare(runtime_, call);
-  bool parallel = false;
-  if (prepared.kernel) {
-    task.chunk_counts.clear();
-    for (int phase = 0, phases = prepared.kernel->phases(); phase < phases; phase++) {
-      task.chunk_counts.push_back(prepared.kernel->chunks(phase));
-      parallel |= task.chunk_counts[phase] > 1;
-    }
-  }
-  if (parallel) {
-    task.kernel = std::move(prepared.kernel);
-    next_phase(task, -1);
-    return true;
-  }
+  if (prepared.kernel && cut(task, prepared.kernel)) return true;
   if (prepared.kernel) prepared.failure = run_kernel(runtime_, call, *prepared.kernel);
   prepared.kernel.reset();
   if (start) trace_run(*task.event, start, 1, prepared.failure != nullptr);
   conclude(runtime_, call, prepared.failure);
   task.steps.clear();
   return false;
+}
+
+// Opens the kernel's first phase to others, and takes it over, if it has several chunks.
+bool Pool::cut(Task& task, std::unique_ptr<Kernel>& kernel) {
+  bool parallel = false;
+  task.chunk_counts.clear();
+  for (int phase = 0, phases = kernel->phases(); phase < phases; phase++) {
+    task.chunk_counts.push_back(kernel->chunks(phase));
+    parallel |= task.chunk_counts[phase] > 1;
+  }
+  if (!parallel) return false;
+  task.kernel = std::move(kernel);
+  next_phase(task, -1);
+  return true;
 }
 
 // Calls of a group, one after another on this thread.
@@ -435,11 +454,12 @@ Ref<Task> Pool::join(const Ref<Task>& task, Wait* wait) {
 
 void Pool::end_parallel(Task& task) {
   task.kernel.reset();
-  Record& call = task.steps[0];
   FailurePtr failure;
-  if (task.chunk_failed) failure = to_failure(runtime_, call, std::exchange(task.chunk_error, nullptr));
-  runtime_.counters.executed.fetch_add(call.calls, std::memory_order_relaxed);
-  conclude(runtime_, call, failure);
+  if (task.chunk_failed) failure = to_failure(runtime_, task.steps[0], std::exchange(task.chunk_error, nullptr));
+  for (Record& call : task.steps) {
+    runtime_.counters.executed.fetch_add(call.calls, std::memory_order_relaxed);
+    conclude(runtime_, call, failure);
+  }
 }
 
 // The task is done: releases what it used and the tasks behind it. Gives one of those to run next, already claimed.
@@ -474,6 +494,11 @@ Event Pool::run_event(const Task& task, int step) {
   event.sequence = call.sequence;
   auto number = static_cast<size_t>(step);
   if (number < task.after.size()) event.after = task.after[number];
+  for (int i = 1; task.by_rows && i < task.steps.size(); i++) {
+    event.name += ", " + call_name(task.steps[i]);
+    if (auto more = static_cast<size_t>(i); more < task.after.size())
+      event.after.insert(event.after.end(), task.after[more].begin(), task.after[more].end());
+  }
   event.recorded_ns = call.recorded_ns;
   event.ready_ns = task.ready_ns;
   return event;
@@ -501,7 +526,7 @@ void Pool::plan() {
 bool Pool::run_at_once(Storage& wanted, std::vector<Ref<Task>>& ready) {
   size_t calls = runtime_.stream.size();
   if (calls == 0 || calls > kFewCalls || !runtime_.planner.try_run(ready)) return false;
-  planned_by_wait();
+  has_heavy_.store(false, std::memory_order_relaxed);
   return ready.empty() && wanted.pending_writes.load(std::memory_order_acquire) == 0;
 }
 
@@ -585,7 +610,7 @@ void Pool::keep_waitable(std::vector<Ref<Task>>& tasks) {
 
 // Where there is one thing to begin with, the waiting thread does that itself instead of offering it around.
 void Pool::help_with(Storage& wanted, std::vector<Ref<Task>>&& ready) {
-  if (runtime_.stream.size() > 0) planned_by_wait();
+  has_heavy_.store(false, std::memory_order_relaxed);
   runtime_.planner.plan(ready);
   Ref<Task> task = runtime_.planner.last_writer(wanted);
   if (!task || ready.size() != 1) submit(ready);

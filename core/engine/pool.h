@@ -26,6 +26,10 @@ class Pool {
   void start();
   void stop(double seconds);
 
+  // The program looks at a value. Where it does so every few calls it gains nothing by running ahead.
+  void note_wait();
+  bool waits_often() const;
+
   // A call was recorded: make sure that somebody will plan it soon, without waking a thread per call.
   void notice(bool heavy);
   // Tasks that can run now.
@@ -60,11 +64,8 @@ class Pool {
   void work(int index);
   bool run_something();
   bool watch_stream();
-  bool is_lazy() const {
-    return waits_lately_.load(std::memory_order_relaxed) > kOften && !has_heavy_.load(std::memory_order_relaxed);
-  }
+  bool is_lazy() const { return waits_often() && !has_heavy_.load(std::memory_order_relaxed); }
   bool stream_calls() const;
-  void planned_by_wait();
   void idle(int index, int64_t& idle_since);
   void watch(bool on);
   void wake_one();
@@ -78,6 +79,7 @@ class Pool {
 
   void run(Ref<Task> task, Wait* wait);
   bool start_task(Task& task);
+  bool cut(Task& task, std::unique_ptr<Kernel>& kernel);
   void run_steps(Task& task);
   bool next_phase(Task& task, int phase);
   void run_chunk(Task& task, int phase, int64_t chunk);
@@ -113,8 +115,8 @@ class Pool {
   std::atomic<int> watchers_{0};               // workers that look at the stream soon: awake or napping, and not
                                                // in the middle of something long
   std::atomic<bool> napping_{false};
-  static constexpr int kOften = 8;
-  std::atomic<int> waits_lately_{0};           // grows when a wait plans the stream, falls when a worker does
+  std::atomic<int> short_runs_{0};             // waits in a row with few calls between them
+  std::atomic<int64_t> recorded_at_wait_{0};   // calls recorded when the program last waited
   std::atomic<bool> has_heavy_{false};         // a large call was recorded since the stream was last planned
   std::atomic<int> helpers_{0};                // waiting threads that run tasks: so many workers step back
   bool stopping_ = false;

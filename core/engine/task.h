@@ -13,25 +13,13 @@
 
 namespace slipstream::engine {
 
-class Task;
-
-// The planner's memory of one storage: the task that last writes it and those that read what it wrote.
-struct StorageUse {
-  uint32_t generation = 0;  // of the engine whose tasks these are
-  Ref<Task> last_writer;
-  SmallVec<Ref<Task>, 2> readers;
-  uint64_t last_call = 0;   // number of the call that last writes it
-  uint64_t needed_in = 0;   // number of the batch in which some kept call reads the storage
-  uint64_t counted_in = 0;  // number of the batch that the next count is of
-  uint32_t operands = 0;    // operands on the storage in that batch
-};
-
 class Task : public RefCounted<Task> {
  public:
   enum State : uint8_t { waiting, ready, running, done };
 
   // ---- set by the planner, then constant
-  SmallVec<Record, 1> steps;   // run one after another; only a task of one step is cut into chunks
+  SmallVec<Record, 1> steps;   // run one after another; only a task of one step, or by rows, is cut into chunks
+  bool by_rows = false;        // all steps on one block of rows, then on the next (rows.h)
   Device device;
   uint64_t sequence = 0;       // of the first call in it
   uint64_t recorded_in = 0;    // number of the host call that recorded it; 0: the program itself
