@@ -206,6 +206,32 @@ def eigh(a: ndarray, upper: bool, vectors: bool) -> Arrays:
     return _all_noted("eigvalsh", made[:1], [a], of_values)
 
 
+def eig(a: ndarray, vectors: bool) -> Arrays:
+    """The gradient needs distinct values; that of the vectors is of vectors of length 1 with any phase."""
+    made = tuple(_core.eig(a, vectors or _core.is_recording()))
+    if not _core.is_recording():
+        return made
+
+    def back(inner: ndarray, v: ndarray) -> ndarray:
+        found = solve(adjoint(v), inner @ adjoint(v))
+        return found if a.dtype.kind == "c" else _core.real(found)
+
+    def gradient(gw: ndarray, gv: ndarray, w: ndarray, v: ndarray) -> ndarray:
+        turned = adjoint(v) @ gv
+        size = _core.real(diagonal(turned, 0, -2, -1))
+        return back(_with_diagonal(_conj(_gaps(w)) * (turned - (adjoint(v) @ v) * _row(size)), gw), v)
+
+    if vectors:
+        return _all_noted("eig", made, [a], gradient)
+    plain = made[1]
+
+    def of_values(gw: ndarray, w: ndarray) -> ndarray:
+        v = eig(a, True)[1] if _core.is_recording() else plain
+        return back(_eye_like(v) * _row(gw), v)
+
+    return _all_noted("eigvals", made[:1], [a], of_values)
+
+
 def _part(x: ndarray, axis: int, n: int) -> ndarray:
     axis += x.ndim
     return x if x.shape[axis] == n else _core.slice(x, axis, 0, 1, n)

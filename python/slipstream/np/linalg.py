@@ -142,7 +142,7 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: Any = None) -> tuple[ndarray, ndarr
     """Least squares: x, sums of squared residuals, rank of `a`, its singular values.
 
     The residuals are empty where the rank is not full or `a` has no more rows than columns. So with more rows the call
-    waits for the rank.
+    waits for the rank. Only x has a gradient.
 
     >>> x, residuals, rank, s = np.linalg.lstsq(np.array([[1, 0], [1, 1], [1, 2]]), np.array([0, 1, 3]))
     >>> x.round(3)
@@ -157,6 +157,8 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: Any = None) -> tuple[ndarray, ndarr
     if rcond is None or isinstance(rcond, str):
         rcond = max(m, n) * float(numpy.finfo(a.dtype).eps)
     x, residuals, rank, s = _core.lstsq(a, _core.expand_dims(b, [1]) if b.ndim == 1 else b, float(rcond))
+    if _core.is_recording():  # the same, of functions that have gradients
+        x = matmul(pinv(a, rcond), _core.expand_dims(b, [1]) if b.ndim == 1 else b)
     if m <= n or int(rank) < n:
         residuals = _core.full((0,), 0, residuals.dtype, residuals.device)
     return (_core.squeeze(x, [1]) if b.ndim == 1 else x), residuals, rank, s
@@ -336,7 +338,7 @@ def eig(a: ArrayLike) -> EigResult:
     >>> abs(w.imag)
     array([1., 1.])
     """
-    return EigResult(*_core.eig(as_inexact(a), True))
+    return EigResult(*_linalg_factors.eig(as_inexact(a), True))
 
 
 def eigvals(a: ArrayLike) -> ndarray:
@@ -345,7 +347,7 @@ def eigvals(a: ArrayLike) -> ndarray:
     >>> np.linalg.eigvals(np.array([[1, 2], [0, 3]])).dtype
     dtype('complex64')
     """
-    return _core.eig(as_inexact(a), False)[0]
+    return _linalg_factors.eig(as_inexact(a), False)[0]
 
 
 # ---- products
