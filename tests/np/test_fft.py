@@ -11,7 +11,7 @@ from compare import Draw, Pair, agree, same
 from slipstream import engine, np
 
 LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 12, 15, 16, 17, 30, 31, 37, 64, 97, 128, 210, 256, 509, 1000, 1024]
-LONG = [16384, 20000, 3 * 8192, 17 * 1024]  # cut in two
+LONG = [16384, 20000, 3 * 8192, 17 * 1024, 65537]  # cut in two, or (the last) by a convolution
 TYPES = ["float32", "float64", "complex64", "complex128"]
 ONE = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]
 MANY = ["fftn", "ifftn", "rfftn", "irfftn", "fft2", "ifft2", "rfft2", "irfft2"]

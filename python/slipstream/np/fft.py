@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
@@ -22,6 +23,7 @@ from ._joining import roll
 from ._types import ArrayLike, Axes, DeviceLike, DTypeLike
 
 _LONG = 1 << 14  # real lines from this length on are transformed as complex ones, which are cut in two
+_VERY_LONG, _LARGE_PRIME = 1 << 16, 1 << 12  # lengths with such a prime are transformed through another length
 
 
 # ---- one axis
@@ -69,8 +71,41 @@ def _fitted(g: ndarray, length: int, axis: int) -> ndarray:
     return _core.concatenate([g, _core.full(tuple(shape), 0, g.dtype, g.device)], axis)
 
 
+@lru_cache(64)
+def _largest_prime(n: int) -> int:
+    largest, prime = 1, 2
+    while prime * prime <= n:
+        if n % prime:
+            prime += 1
+        else:
+            largest, n = prime, n // prime
+    return max(largest, n)
+
+
+def _chirped(a: ndarray, n: int, axis: int, factor: float) -> ndarray:
+    """A long line with a large prime in its length: a convolution with a chirp, by transforms of a power of 2."""
+    wide = 1 << (2 * n - 2).bit_length()
+    steps = _core.arange(0, 1, n, "int64", a.device)
+    angles = _core.astype(_core.remainder(steps * steps, 2 * n), "float64") * (-math.pi / n)
+    chirp = _core.astype(_core.exp(angles * 1j), a.dtype)
+    against = _core.conj(chirp)
+    gap = _core.full((wide - 2 * n + 1,), 0, a.dtype, a.device)
+    around = _core.flip(_core.slice(against, 0, 1, 1, n - 1), [0])
+    answer = _full(_core.concatenate([against, gap, around], 0), wide, 0, "forward", 1.0)
+    beside = [1] * a.ndim
+    beside[axis] = -1
+    column, filtered = _core.reshape(chirp, tuple(beside)), _core.reshape(answer, tuple(beside))
+    spread = _full(_fitted(a, n, axis) * column, wide, axis, "forward", 1.0)
+    made = _full(spread * filtered, wide, axis, "backward", factor / wide)
+    return _core.slice(made, axis, 0, 1, n) * column
+
+
 def _full(a: ndarray, n: int, axis: int, kind: str, factor: float) -> ndarray:
     """Complex to complex. The matrix of the transform is symmetric: the gradient is transformed the same way."""
+    if n >= _VERY_LONG and _largest_prime(n) > _LARGE_PRIME:
+        if kind == "forward":
+            return _chirped(a, n, axis, factor)
+        return _core.conj(_chirped(_core.conj(a), n, axis, factor))
     length = a.shape[axis]
     made = _core.fft(a, n, axis, kind, factor)
     return _noted("fft", made, a, lambda g: _fitted(_full(g, n, axis, kind, factor), length, axis))
