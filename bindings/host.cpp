@@ -75,7 +75,7 @@ nb::object host_call_function(nb::object fn, nb::sequence arrays, nb::object out
   for (nb::handle a : arrays) given.push_back(a.ptr());
   Device on = device.is_none() ? device_of(given.data(), static_cast<Py_ssize_t>(given.size())) : to_device(device);
   std::vector<Array> inputs;
-  for (PyObject* a : given) inputs.push_back(to_array(a, on));
+  for (PyObject* a : given) inputs.push_back(to_array(a, on).detached());
 
   std::vector<Shape> shapes;
   std::vector<DType> dtypes;

@@ -1,6 +1,7 @@
 // Operators as type slots: from Python's evaluation loop straight to the record, with no Python in between.
 
 #include "../core/elementwise.h"
+#include "../core/graph/tape.h"
 #include "../core/ops/structural.h"
 #include "ndarray.h"
 
@@ -24,9 +25,16 @@ PyObject* binary(Row row, PyObject* a, PyObject* b) {
   });
 }
 
+// A recorded result that nobody else can see, as in y[0] += x: a new array does as well as a write, which would raise.
+bool is_unseen_result(PyObject* self) {
+  const Array& a = as_array(self);
+  return tape::follows_views(a) && !a.node()->is_leaf() && Py_REFCNT(self) == 1 && a.storage()->has_one_handle();
+}
+
 PyObject* in_place(Row row, PyObject* self, PyObject* other) {
   Given y = classify(other);
   if (y == Given::unknown) Py_RETURN_NOTIMPLEMENTED;
+  if (is_unseen_result(self)) return binary(row, self, other);
   return guarded([&] {
     const Arg args[2] = {as_array(self), operand(row, other, y, self)};
     elementwise(row, args, {.out = &as_array(self)});

@@ -396,21 +396,6 @@ nb::dict row_dict(const RowInfo& info) {
   return d;
 }
 
-Row find_row(const std::string& name) {
-  for (int i = 0; i < kRowCount; i++)
-    if (name == row_info(static_cast<Row>(i)).name) return static_cast<Row>(i);
-  fail(ErrorKind::value, "there is no row named '", name, "'");
-}
-
-nb::list gradient(const std::string& name, nb::sequence inputs, const Array& result, const Array& g) {
-  Row row = find_row(name);
-  std::vector<Arg> args;
-  for (nb::handle input : inputs) args.push_back(to_arg(input.ptr(), classify(input.ptr()), g.device(), row, &g));
-  nb::list gradients;
-  for (Array& a : row_gradient(row, args, result, g)) gradients.append(a ? nb::cast(std::move(a)) : nb::none());
-  return gradients;
-}
-
 }  // namespace
 
 void bind_rows(nb::module_& m) {
@@ -446,8 +431,6 @@ void bind_rows(nb::module_& m) {
         return rows;
       },
       "What the table says of each row.");
-  m.def("row_gradient", &gradient, nb::arg("name"), nb::arg("inputs"), nb::arg("result"), nb::arg("g"),
-        "Gradients of a row for its inputs; None where there is none.");
 }
 
 }  // namespace slipstream::python

@@ -6,6 +6,7 @@
 #include "engine/allocator.h"
 #include "engine/device.h"
 #include "engine/task.h"
+#include "graph/tape.h"
 
 namespace slipstream {
 
@@ -47,6 +48,12 @@ void Storage::set_failure(const FailurePtr& failure) {
   auto* box = new FailurePtr(failure);
   const FailurePtr* none = nullptr;
   if (!failure_.compare_exchange_strong(none, box, std::memory_order_acq_rel)) delete box;
+}
+
+void Storage::note_write(SourceId source, const View& where) {
+  last_writer.store(source, std::memory_order_relaxed);
+  version.fetch_add(1, std::memory_order_relaxed);
+  if (content) tape::overwrite(*this, where);
 }
 
 bool View::contiguous() const {

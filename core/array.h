@@ -24,6 +24,8 @@ struct Device {
 };
 std::ostream& operator<<(std::ostream& out, Device device);  // cpu(0)
 
+struct View;
+
 // A block of bytes of one device. Memory comes when the first operation that writes it runs, and goes back when the
 // last handle and the last recorded use are gone.
 class Storage {
@@ -69,10 +71,9 @@ class Storage {
   // saved is still there.
   std::atomic<uint32_t> version{0};
   std::atomic<SourceId> last_writer{0};
-  void note_write(SourceId source) {
-    last_writer.store(source, std::memory_order_relaxed);
-    version.fetch_add(1, std::memory_order_relaxed);
-  }
+  void note_write(SourceId source, const View& where);
+  // Where values with a history were written into it: that history (graph/writes.cpp). The front end's.
+  Ref<tape::Node> content;
 
   // Owned by the engine.
   std::atomic<uint32_t> pending_writes{0};  // recorded and not finished; 0 means ready
@@ -130,6 +131,10 @@ class Array : public View {
     node_.swap(o.node_);
     return *this;
   }
+  struct Detached {};
+  Array(const Array& o, Detached) : View(o), storage_(o.storage_) {
+    if (storage_) storage_->add_handle();
+  }
   ~Array() {
     if (storage_) storage_->drop_handle();
   }
@@ -142,7 +147,7 @@ class Array : public View {
   tape::Node* node() const { return node_.get(); }
   void set_node(Ref<tape::Node> node) const { node_ = std::move(node); }
   // The same array without a history.
-  Array detached() const { return view(*this); }
+  Array detached() const { return Array(*this, Detached()); }
   // Another array over the same storage, without a history.
   Array view(View v) const {
     storage_->add_handle();

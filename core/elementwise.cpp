@@ -226,19 +226,26 @@ const Op& op_of(Row row, DType compute, std::span<const Arg> args) {
   return may_fail ? kIntegerPower : row_op(row);
 }
 
+void check_out(Row row, DType result, const Shape& shape, Device device, const Array& out) {
+  check_device(device, out.device(), row_name(row));
+  check_writable(out, row_name(row));
+  tape::check_write(row_name(row), out);
+  if (!(broadcast(shape, out.shape, row_name(row)) == out.shape))
+    fail(ErrorKind::value, row_name(row), ": an output of shape ", out.shape, " cannot hold a result of shape ", shape);
+  if (!same_kind(result, out.dtype))
+    fail(ErrorKind::type, row_name(row), ": a result of type ", result, " cannot be written to an array of type ",
+         out.dtype, "; convert one with astype()");
+}
+
 Array record_row(Row row, DType compute, DType result, std::span<const Arg> args, const Array* out) {
   Device device = common_device(row, args);
   Shape shape = common_shape(row, args);
   if (out) {
-    check_device(device, out->device(), row_name(row));
-    check_writable(*out, row_name(row));
-    tape::check_write(row_name(row), *out);
-    if (!(broadcast(shape, out->shape, row_name(row)) == out->shape))
-      fail(ErrorKind::value, row_name(row), ": an output of shape ", out->shape, " cannot hold a result of shape ",
-           shape);
-    if (!same_kind(result, out->dtype))
-      fail(ErrorKind::type, row_name(row), ": a result of type ", result, " cannot be written to an array of type ",
-           out->dtype, "; convert one with astype()");
+    check_out(row, result, shape, device, *out);
+    if (tape::recording() && tape::follows_any(args)) {  // the result has a history, which goes with it
+      assign(*out, record_row(row, compute, result, args, nullptr));
+      return *out;
+    }
     shape = out->shape;
   }
   Record record;
@@ -259,10 +266,7 @@ Array record_row(Row row, DType compute, DType result, std::span<const Arg> args
   Array made = out ? *out : Array(shape, result, device);
   record.outputs.emplace_back(made);
   SourceId source = engine::record(std::move(record));
-  if (tape::recording()) {
-    tape::note_row(row, args, made, source);
-    if (out) out->set_node(tape::ref_of(made));
-  }
+  if (tape::recording() && !out) tape::note_row(row, args, made, source);
   return made;
 }
 
@@ -387,7 +391,7 @@ void record_copy(const Array& target, const Array& value, bool in_place) {
 
 // The gradient of a copy: summed back to the value's shape where that was broadcast, in its type.
 void note_copy(const char* op, const Array& made, const Array& value) {
-  if (!tape::follows(value) || kind(made.dtype) < Kind::real) return;
+  if (kind(made.dtype) < Kind::real) return;
   tape::note(op, made, {&value}, [shape = value.shape, dtype = value.dtype](const Array& g) {
     return std::vector<Array>{tape::back_to(g, shape, dtype)};
   });
@@ -422,7 +426,7 @@ void assign_scalar(const Array& target, Scalar value) {
 Array astype(const Array& x, DType dtype) {
   Array made(x.shape, dtype, x.device());
   record_copy(made, x, false);
-  note_copy("astype", made, x);
+  if (tape::follows(x)) note_copy("astype", made, x);
   return made;
 }
 
@@ -440,8 +444,15 @@ void assign(const Array& target, const Arg& value) {
   if (from.ndim() > target.ndim() || !(broadcast(from.shape, target.shape, "assign") == target.shape))
     fail(ErrorKind::value, "assign: a value of shape ", value.array.shape, " cannot be broadcast to ", target.shape);
   if (from.storage() == target.storage() && from.dtype == target.dtype && same_elements(from, target)) return;
+  bool follows = tape::follows(from) && kind(target.dtype) >= Kind::real;
   record_copy(target, from, true);
-  note_copy("assign", target, from);
+  if (!follows) return;
+  Array written = from;
+  if (!(from.shape == target.shape) || from.dtype != target.dtype) {
+    written = target.detached();
+    note_copy("assign", written, from);
+  }
+  tape::store(target, written);
 }
 
 }  // namespace slipstream

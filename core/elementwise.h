@@ -75,9 +75,4 @@ struct RowInfo {
 };
 const RowInfo& row_info(Row row);
 
-// Gradients of a row with respect to its inputs, given g = d loss / d result, composed of recorded operations (so they
-// can be differentiated again). Inputs that are integers or scalars get an empty Array. Shapes are summed back to the
-// inputs'.
-std::vector<Array> row_gradient(Row row, std::span<const Arg> inputs, const Array& result, const Array& g);
-
 }  // namespace slipstream

@@ -139,9 +139,15 @@ Array reduce(Row row, const Array& x, const ReduceOptions& options) {
            "; copy one with to_device()");
     check_type(kind(types.result) <= kind(options.out->dtype), row, types.result, options.out->dtype);
     tape::check_write(op, *options.out);
-    SourceId source = record_reduction(row, types.compute, x, options.axes,
-                                       with_axes(*options.out, kept, options.axes, options.keepdims, op), true);
-    if (tape::recording()) tape::note_reduction(row, x, options.axes, *options.out, source);
+    Array written = with_axes(*options.out, kept, options.axes, options.keepdims, op);
+    if (tape::follows(x)) {  // the result has a history, which goes with it
+      ReduceOptions fresh = options;
+      fresh.out = nullptr;
+      fresh.dtype = types.result;
+      assign(*options.out, reduce(row, x, fresh));
+      return *options.out;
+    }
+    record_reduction(row, types.compute, x, options.axes, written, true);
     return *options.out;
   }
   Array result(kept, types.result, x.device());

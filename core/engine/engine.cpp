@@ -270,7 +270,7 @@ SourceId record(Record&& call) {
     runtime.adopt(storage);
     at_once |=
         (storage.lent.load(std::memory_order_relaxed) | storage.lent_writable.load(std::memory_order_relaxed)) > 0;
-    if (call.in_place) storage.note_write(source);
+    if (call.in_place) storage.note_write(source, output);
   }
   runtime.admit(call);
   SmallVec<Operand, 1> wanted_now;

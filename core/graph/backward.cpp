@@ -73,7 +73,7 @@ int Pass::entry_of(Node* node) {
 }
 
 int Pass::add_head(const Array& head, const Array& gradient) {
-  if (!head.node())
+  if (!history(head))
     fail(ErrorKind::runtime, "backward: the head of shape ", head.shape,
          " was not computed from arrays with gradients under autograd.record()");
   Array g = gradient;
@@ -90,7 +90,7 @@ int Pass::add_head(const Array& head, const Array& gradient) {
 }
 
 void Pass::add_variable(const Array& variable, int number) {
-  if (!variable.node())
+  if (!history(variable))
     fail(ErrorKind::value, "grad: variable ", number, " of shape ", variable.shape,
          " has no gradient: call attach_grad() before recording");
   Entry& entry = entries_[static_cast<size_t>(entry_of(variable.node()))];
@@ -157,7 +157,9 @@ void Pass::add_selection(int input, const Array& g, const View& inner, const Sha
   if (!to->own || !sum.contiguous()) sum = copy(sum);
   to->own = true;
   Array target = pick(sum, inner);
-  elementwise(Row::add, {Arg(target), Arg(g)}, {.out = &target});
+  ElementwiseOptions options;
+  options.out = &target;
+  elementwise(Row::add, {Arg(target), Arg(g)}, options);
 }
 
 void Pass::finish(Entry& entry, bool leaves) {
@@ -172,12 +174,15 @@ void Pass::finish(Entry& entry, bool leaves) {
 void Pass::step(Entry& entry, bool leaves) {
   Node& node = *entry.node;
   current_ = &entry;
-  bool any = false;
+  bool any = false, wanted = false;
   for (const Array& g : entry.gradients) any |= static_cast<bool>(g);
   std::vector<Entry*> inputs;
-  for (const Ref<Node>& input : node.inputs())
-    if (input) inputs.push_back(&entries_[static_cast<size_t>(numbers_.at(input.get()))]);
-  if (any) {
+  for (const Ref<Node>& input : node.inputs()) {
+    if (!input) continue;
+    inputs.push_back(&entries_[static_cast<size_t>(numbers_.at(input.get()))]);
+    wanted |= inputs.back()->needed;
+  }
+  if (any && wanted) {
     while (entry.gradients.size() < node.results()) entry.gradients.emplace_back();
     Running before = std::exchange(running, Running{&node, this});
     try {

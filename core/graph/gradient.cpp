@@ -52,13 +52,17 @@ const Var I(Arg(Scalar::of(0.0, 1.0)));
 Var of_row(Row row, std::initializer_list<Arg> args, const Array& like) {
   const Array& first = args.begin()->array;
   if (row == Row::conj && first && !is_complex(first.dtype)) return first;
-  for (const Arg& arg : args)
-    if (!arg.is_scalar()) return elementwise(row, args);
+  size_t first_value = row == Row::where ? 1 : 0;  // a condition says nothing of the type
+  for (size_t i = first_value; i < args.size(); i++)
+    if (!args.begin()[i].is_scalar()) return elementwise(row, args);
   SmallVec<Arg, 3> arrays;
-  for (const Arg& arg : args) arrays.emplace_back(full({}, arg.scalar, like.dtype, like.device()));
+  for (const Arg& arg : args)
+    arrays.push_back(arg.is_scalar() ? Arg(full({}, arg.scalar, like.dtype, like.device())) : arg);
   return elementwise(row, std::span<const Arg>(arrays.begin(), args.size()));
 }
-thread_local const Array* gradient_like = nullptr;  // the gradient that an expression is evaluated for
+// What an expression is evaluated for: the result's gradient, and for reductions the axes.
+thread_local const Array* gradient_like = nullptr;
+thread_local uint32_t reduced_axes = 0;
 
 // Every row is a function of Vars; most are never called.
 #define UNARY(name, ...) \
@@ -71,10 +75,44 @@ thread_local const Array* gradient_like = nullptr;  // the gradient that an expr
   }
 #include "../ops.def"
 
+// Products of the elements before each one, along the last axis: 1 for the first.
+Array products_before(const Array& x) {
+  int last = x.ndim() - 1;
+  Shape shape = x.shape;
+  shape[last] = 1;
+  const Array parts[] = {full(shape, Scalar::of(int64_t{1}), x.dtype, x.device()),
+                         cumprod(slice(x, last, 0, 1, x.shape[last] - 1), last, x.dtype)};
+  return concatenate(parts, last);
+}
+
+// For each element, the product of the others along the reduced axes. Not result / x, for x may be 0.
+Var others(const Var& v) {
+  const Array& x = v.arg.array;
+  if (x.size() == 0) return v;
+  std::vector<int64_t> order, back(static_cast<size_t>(x.ndim()));
+  for (int reduced : {0, 1})
+    for (int i = 0; i < x.ndim(); i++)
+      if (static_cast<int>(reduced_axes >> i & 1) == reduced) order.push_back(i);
+  for (size_t i = 0; i < order.size(); i++) back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  Array moved = transpose(x, order);
+  Shape flat;
+  for (int i = 0; i < x.ndim(); i++)
+    if (!(reduced_axes >> i & 1)) flat.push_back(x.shape[i]);
+  flat.push_back(-1);
+  Array rows = reshape(moved, flat);
+  const int64_t last[] = {rows.ndim() - 1};
+  Array after = flip(products_before(flip(rows, last)), last);
+  Array product = elementwise(Row::multiply, {Arg(products_before(rows)), Arg(after)});
+  return transpose(reshape(product, moved.shape), back);
+}
+
 // ---- the expressions: gradient of a row for input i
 
 struct Call {
-  explicit Call(const Array& gradient) : g(gradient), r(0), x{0, 0, 0} { gradient_like = &gradient; }
+  explicit Call(const Array& gradient, uint32_t axes) : g(gradient), r(0), x{0, 0, 0} {
+    gradient_like = &gradient;
+    reduced_axes = axes;
+  }
   Var g, r;
   Var x[3];
 };
@@ -123,6 +161,29 @@ bool differentiable(DType t) { return is_float(t) || is_complex(t); }
 
 // ---- nodes
 
+// The memory of ended nodes, kept for the next ones of this thread.
+class Blocks {
+ public:
+  constexpr Blocks() = default;
+  ~Blocks() {
+    while (count_ > 0) ::operator delete(blocks_[--count_]);
+    count_ = kMost;  // nodes that end later give theirs back at once
+  }
+  void* take(size_t size) { return count_ > 0 && count_ < kMost ? blocks_[--count_] : ::operator new(size); }
+  void give(void* block) {
+    if (count_ < kMost - 1)
+      blocks_[count_++] = block;
+    else
+      ::operator delete(block);
+  }
+
+ private:
+  static constexpr int kMost = 64;
+  void* blocks_[kMost] = {};
+  int count_ = 0;
+};
+thread_local constinit Blocks blocks __attribute__((tls_model("initial-exec")));
+
 // An elementwise row or a reduction. Holds what the expressions of the inputs with a history name, and no more.
 class RowNode final : public tape::Node {
  public:
@@ -139,9 +200,11 @@ class RowNode final : public tape::Node {
     }
     for (int i = 0; i < arity_; i++)
       if (named >> i & 1) keep_value(i, args[static_cast<size_t>(i)]);
-    if (named & kResult) keep_value(3, result);
+    if (named & kResult) kept_.emplace_back(3, result);
   }
   void reduces(uint32_t axes) { axes_ = axes; }
+  static void* operator new(size_t size) { return blocks.take(size); }
+  static void operator delete(void* block) { blocks.give(block); }
 
   const char* name() const override { return row_op(row_).name; }
   std::span<const Ref<tape::Node>> inputs() const override { return {inputs_, static_cast<size_t>(arity_)}; }
@@ -154,7 +217,7 @@ class RowNode final : public tape::Node {
         if (axes_ >> i & 1) kept[i] = 1;
       g = reshape(g, kept);
     }
-    Call call(g);
+    Call call(g, axes_);
     fill(call, kept);
     for (int i = 0; i < arity_; i++) {
       if (!inputs_[i] || !to.wants(i)) continue;
@@ -170,9 +233,10 @@ class RowNode final : public tape::Node {
 
  private:
   struct Kept {
-    uint8_t place;  // 0 to 2: an argument; 3: the result
-    Array value;    // without history: that of the arguments is in inputs_, and the result's is this node
+    Kept(int place, const Array& a) : place(place), version(a.storage()->version), value(a, Array::Detached()) {}
+    int place;  // 0 to 2: an argument; 3: the result
     uint32_t version;
+    Array value;  // without history: that of the arguments is in inputs_, and the result's is this node
   };
 
   void keep_shape(int i, const Shape& shape) {
@@ -188,7 +252,7 @@ class RowNode final : public tape::Node {
       scalars_[scalar_places_ ? 1 : 0] = arg.scalar;
       scalar_places_ |= static_cast<uint8_t>(1 << place);
     } else {
-      kept_.push_back({static_cast<uint8_t>(place), arg.array.detached(), arg.array.storage()->version});
+      kept_.emplace_back(place, arg.array);
     }
   }
   void fill(Call& call, const Shape& kept) {
@@ -222,27 +286,42 @@ class RowNode final : public tape::Node {
 
 namespace tape {
 
+bool follows_any(std::span<const Arg> args) {
+  bool any = false;
+  for (const Arg& arg : args) any |= !arg.is_scalar() && history(arg.array);
+  return any;
+}
+
 void note_row(Row row, std::span<const Arg> args, const Array& result, SourceId source) {
-  bool follow = false;
-  for (const Arg& arg : args) follow |= !arg.is_scalar() && arg.array.node();
-  if (follow && differentiable(result.dtype)) enter(result, new RowNode(row, args, result), source);
+  if (follows_any(args) && differentiable(result.dtype)) enter(result, new RowNode(row, args, result), source);
 }
 
 void note_reduction(Row row, const Array& x, uint32_t axes, const Array& result, SourceId source) {
-  if (!x.node() || !differentiable(result.dtype)) return;
+  if (!history(x) || !differentiable(result.dtype)) return;
   const Arg arg(x);
   auto* node = new RowNode(row, {&arg, 1}, result);
   node->reduces(axes);
   enter(result, node, source);
 }
 
+namespace {
+
+// Repeated along the axes where it is shorter than `shape`: gradients of reductions.
+Array stretched(const Array& gradient, const Shape& shape) {
+  int extra = gradient.ndim() - shape.size();
+  if (extra < 0) return broadcast_to(gradient, shape);
+  Shape wide = gradient.shape;
+  for (int i = extra; i < wide.size(); i++)
+    if (wide[i] == 1) wide[i] = shape[i - extra];
+  return wide == gradient.shape ? gradient : broadcast_to(gradient, wide);
+}
+
+}  // namespace
+
 Array back_to(Array gradient, const Shape& shape, DType dtype) {
   if (!(gradient.shape == shape)) {
+    gradient = stretched(gradient, shape);
     int extra = gradient.ndim() - shape.size();
-    if (extra < 0 || count(gradient.shape) < count(shape)) {
-      gradient = broadcast_to(gradient, shape);
-      extra = 0;
-    }
     ReduceOptions sum;
     sum.keepdims = true;
     for (int i = 0; i < gradient.ndim(); i++)
@@ -255,18 +334,5 @@ Array back_to(Array gradient, const Shape& shape, DType dtype) {
 }
 
 }  // namespace tape
-
-std::vector<Array> row_gradient(Row row, std::span<const Arg> inputs, const Array& result, const Array& g) {
-  Call call(g);
-  call.r = Var(result);
-  for (size_t i = 0; i < inputs.size(); i++) call.x[i] = Var(inputs[i]);
-  std::vector<Array> gradients(inputs.size());
-  for (size_t i = 0; i < inputs.size(); i++) {
-    if (inputs[i].is_scalar() || !differentiable(inputs[i].array.dtype)) continue;
-    Array gradient = expression(row, static_cast<int>(i)).value(call);
-    if (gradient) gradients[i] = tape::back_to(std::move(gradient), inputs[i].array.shape, inputs[i].array.dtype);
-  }
-  return gradients;
-}
 
 }  // namespace slipstream

@@ -12,10 +12,13 @@ thread_local constinit Running running;
 
 // ---- life -----------------------------------------------------------------------------------------------------------
 
+namespace {
+thread_local constinit Node* waiting __attribute__((tls_model("initial-exec"))) = nullptr;
+thread_local constinit bool ending __attribute__((tls_model("initial-exec"))) = false;
+}  // namespace
+
 // What a node holds ends after it, one by one: nodes that end meanwhile wait in a list.
 void Node::end(Node* node) {
-  thread_local constinit Node* waiting = nullptr;
-  thread_local constinit bool ending = false;
   node->sequence = reinterpret_cast<uint64_t>(std::exchange(waiting, node));  // its number is no longer of use
   if (ending) return;
   ending = true;
@@ -56,16 +59,6 @@ void fail_written(const char* op, SourceId recorded, const Storage& storage) {
   fail(ErrorKind::runtime, "backward: a value that the gradient of ", op, " needs was written in place since. ", op,
        " was recorded at ", place(recorded), "; the write was at ", place(storage.last_writer.load()),
        ". Write to a copy, or after backward()");
-}
-
-void check_write(const char* op, const Array& target) {
-  if (!follows(target)) return;
-  Node& node = *target.node();
-  if (node.is_leaf())
-    fail(ErrorKind::runtime, op, ": an array with a gradient attached cannot be written in place while recording; ",
-         "write outside record(), or under autograd.pause()");
-  fail(ErrorKind::runtime, op, ": the result of ", node.name(), ", recorded at ", place(node.source),
-       ", cannot be written in place here at ", place(here()), " while recording; make a new array instead");
 }
 
 // ---- saved values ---------------------------------------------------------------------------------------------------
@@ -222,7 +215,7 @@ View within(const Array& whole, const View& inner) {
 Array pick(const Array& x, const View& inner) {
   Array whole = contiguous(x);
   Array made = whole.view(within(whole, inner));
-  if (follows(whole)) note_selection("pick", made, whole, rescaled(inner, x.dtype));
+  if (follows_views(whole)) note_selection("pick", made, whole, rescaled(inner, x.dtype));
   return made;
 }
 
@@ -231,11 +224,6 @@ Array put(const Array& g, const View& inner, const Shape& shape) {
   assign(whole.view(within(whole, inner)), g.detached());
   if (follows(g)) note("put", whole, {&g}, [inner](const Array& gg) { return std::vector<Array>{pick(gg, inner)}; });
   return whole;
-}
-
-void note_part_written(const Array& whole, const Array& part, View inner) {
-  note("assign", whole, {&part},
-       [inner = std::move(inner)](const Array& g) { return std::vector<Array>{pick(g, inner)}; });
 }
 
 // ---- leaves ---------------------------------------------------------------------------------------------------------
@@ -269,7 +257,9 @@ void Leaf::receive(Array g) {
     else
       assign(grad, g);
   } else if (g) {
-    elementwise(Row::add, {Arg(grad), Arg(g)}, {.out = &grad});
+    ElementwiseOptions options;
+    options.out = &grad;
+    elementwise(Row::add, {Arg(grad), Arg(g)}, options);
   }
   fresh = true;
   if (on_gradient) on_gradient(grad);

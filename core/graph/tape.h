@@ -38,8 +38,17 @@ struct Flags {
 extern thread_local constinit Flags flags __attribute__((tls_model("initial-exec")));
 
 inline bool recording() { return flags.recording; }
-// Does what is computed from this array now have a history?
-inline bool follows(const Array& x) { return flags.recording && x.node(); }
+
+// The array's history: its own, or that of what was written into its storage.
+Node* derive(const Array& x);
+inline Node* history(const Array& x) {
+  Node* node = x.node();
+  return (node ? !node->derived : !x.storage()->content) ? node : derive(x);
+}
+// Does what is computed from this array now have a history? Ask before recording a call that writes to its storage.
+inline bool follows(const Array& x) { return flags.recording && history(x); }
+// Must a view of the array be noted? Not if the history is the storage's: the view will find it there.
+inline bool follows_views(const Array& x) { return flags.recording && x.node() && !x.node()->derived; }
 
 // Recording switched on or off while this lives.
 class Recording {
@@ -87,9 +96,9 @@ void note(const char* op, const Array& result, std::span<const Array> inputs, Gr
 void note_all(const char* op, std::span<const Array> results, std::span<const Array> inputs, Gradients gradients);
 inline bool follows_any(std::span<const Array> inputs) {
   if (!flags.recording) return false;
-  for (const Array& x : inputs)
-    if (x.node()) return true;
-  return false;
+  bool any = false;
+  for (const Array& x : inputs) any |= history(x) != nullptr;
+  return any;
 }
 
 // Inside a gradient: does anybody want the gradient of the i-th input?
@@ -107,7 +116,7 @@ View row_major_view(const View& x);  // x's shape and type, as a row-major array
 template <class F>
 Array selected(const char* op, const Array& x, F&& select) {
   Array made = x.view(select(static_cast<const View&>(x)));
-  if (follows(x)) note_selection(op, made, x, select(row_major_view(x)));
+  if (follows_views(x)) note_selection(op, made, x, select(row_major_view(x)));
   return made;
 }
 
@@ -115,14 +124,17 @@ Array selected(const char* op, const Array& x, F&& select) {
 Array pick(const Array& x, const View& inner);
 Array put(const Array& g, const View& inner, const Shape& shape);
 
-// ---- writes -------------------------------------------------------------------------------------------------------
+// ---- writes: writes.cpp -------------------------------------------------------------------------------------------
 
-// Raises if the array has a history that a write under recording would make wrong.
+// What is written under recording to an array without a history of its own is remembered with its storage, part by
+// part: whoever reads any view of it under recording gets that history.
+
+// Raises if the array has a history of its own, which a write under recording would make wrong.
 void check_write(const char* op, const Array& target);
-
-// After a value with a history was written to a part of `whole` (seen as `part`, which has that history; `inner` is the
-// part in a row-major array): the whole has it too.
-void note_part_written(const Array& whole, const Array& part, View inner);
+// After a write to the target: `value` stands for what is there now (the same view), and has its history.
+void store(const Array& target, const Array& value);
+// A write of something without a history; called for every write to a storage that has content.
+void overwrite(Storage& storage, const View& where);
 
 // ---- leaves -------------------------------------------------------------------------------------------------------
 
@@ -175,6 +187,7 @@ void set_describe_source(std::string (*describe)(SourceId));
 
 // ---- for core/graph, core/elementwise.cpp and core/reductions.cpp alone -------------------------------------------
 
+bool follows_any(std::span<const Arg> args);
 // Notes a row of the table, if one of its arguments has a history.
 void note_row(Row row, std::span<const Arg> args, const Array& result, SourceId source);
 void note_reduction(Row row, const Array& x, uint32_t axes, const Array& result, SourceId source);

@@ -66,6 +66,13 @@ Array finish(Record&& call, const Destination& to, const Array* as) {
   return *to.out;
 }
 
+Array written_to(const char* op, const Array* out, const Array& made) {
+  if (!out) return made;
+  destination(op, made.shape, made.dtype, made.device(), out, {});
+  assign(*out, made);
+  return *out;
+}
+
 Array record_new(Record&& call, Array result) {
   call.outputs.emplace_back(result);
   engine::record(std::move(call));

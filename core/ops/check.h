@@ -25,11 +25,8 @@ Destination destination(const char* op, const Shape& shape, DType dtype, Device 
 // Records the call that writes `to` (as the kernel is to see it: `as`) and returns the user's handle of the result.
 Array finish(Record&& call, const Destination& to, const Array* as = nullptr);
 
-// The result of a call once its history is noted: the user's `out` has it too.
-inline Array result_in(const Array* out, const Array& made) {
-  if (out && made.node()) out->set_node(Ref<tape::Node>(made.node()));
-  return made;
-}
+// A result with a history where `out` is given: it is written there, and its history goes with it.
+Array written_to(const char* op, const Array* out, const Array& made);
 
 // A call that writes one new array.
 Array record_new(Record&& call, Array result);

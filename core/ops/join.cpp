@@ -60,6 +60,8 @@ Array concatenate(std::span<const Array> arrays, int64_t axis, const Array* out,
   if (arrays.empty()) fail(ErrorKind::value, "concatenate: needs at least one array");
   if (arrays[0].ndim() == 0) fail(ErrorKind::value, "concatenate: arrays without dimensions cannot be joined");
   int at = normalize_axis(axis, arrays[0].ndim(), "concatenate");
+  if (out && tape::follows_any(arrays))
+    return written_to("concatenate", out, concatenate(arrays, axis, nullptr, dtype));
   Shape shape = joined_shape(arrays, at);
   bool overlaps = false;
   for (const Array& x : arrays) {
@@ -76,7 +78,7 @@ Array concatenate(std::span<const Array> arrays, int64_t axis, const Array* out,
   for (const Array& x : arrays) call.inputs.emplace_back(x.dtype == type ? x : astype(x.detached(), type));
   Array made = finish(std::move(call), to);
   if (tape::follows_any(arrays)) note_parts(made, arrays, at);
-  return result_in(out, made);
+  return made;
 }
 
 Array stack(std::span<const Array> arrays, int64_t axis, const Array* out, std::optional<DType> dtype) {

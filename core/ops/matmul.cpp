@@ -174,9 +174,9 @@ Array product_value(const char* op, const Array& x, const Array& y, const Array*
 
 Array product(const char* op, const Array& x, const Array& y, const Array* out) {
   if (!tape::follows(x) && !tape::follows(y)) return product_value(op, x, y, out);
-  Array made = product_value(op, x.detached(), y.detached(), out);
+  Array made = product_value(op, x.detached(), y.detached(), nullptr);
   note_product(op, made, x, y);
-  return result_in(out, made);
+  return written_to(op, out, made);
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ Array scan(const Op& op, const Array& x, int64_t axis, std::optional<DType> dtyp
     destination(op.name, x.shape, x.dtype, x.device(), out, {});  // raises if out cannot hold the elements
     type = out->dtype;
   }
+  if (out && tape::follows(x)) return written_to(op.name, out, scan(op, x, axis, type, nullptr));
   Destination to = destination(op.name, x.shape, type, x.device(), out, {&x});
   auto params = std::make_shared<AxisParams>();
   params->axis = at;
@@ -56,7 +57,7 @@ Array scan(const Op& op, const Array& x, int64_t axis, std::optional<DType> dtyp
   call.inputs.emplace_back(x.dtype == type ? x : astype(x.detached(), type));
   Array made = finish(std::move(call), to);
   if (tape::follows(x) && kind(type) >= Kind::real) note_scan(op, made, x, at);
-  return result_in(out, made);
+  return made;
 }
 
 }  // namespace

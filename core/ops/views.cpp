@@ -13,7 +13,7 @@ namespace {
 template <class F>
 Array rearranged(const char* op, const Array& x, View v, F back) {
   Array made = x.view(std::move(v));
-  if (tape::follows(x))
+  if (tape::follows_views(x))
     tape::note(op, made, {&x}, [back = std::move(back)](const Array& g) { return std::vector<Array>{back(g)}; });
   return made;
 }
@@ -173,7 +173,7 @@ Array broadcast_to(const Array& x, const Shape& shape) {
   for (int i = 0; fits && i < x.ndim(); i++) fits = x.shape[i] == 1 || x.shape[i] == shape[skip + i];
   if (!fits) fail(ErrorKind::value, "broadcast_to: an array of shape ", x.shape, " cannot be broadcast to ", shape);
   Array made = x.broadcast_to(shape);
-  if (tape::follows(x))
+  if (tape::follows_views(x))
     tape::note("broadcast_to", made, {&x},
                [from = x.shape](const Array& g) { return std::vector<Array>{tape::back_to(g, from, g.dtype)}; });
   return made;
@@ -208,6 +208,26 @@ Array select(const Array& x, int axis, int64_t index) {
     v.strides.erase(axis);
     return v;
   });
+}
+
+Array reinterpret(const Array& x, DType dtype) {
+  auto from = static_cast<int64_t>(itemsize(x.dtype)), to = static_cast<int64_t>(itemsize(dtype));
+  View v = x;
+  v.dtype = dtype;
+  if (from != to) {
+    int last = x.ndim() - 1;
+    if (last < 0 || (x.shape[last] != 1 && x.strides[last] != from))
+      fail(ErrorKind::value, "view: to see ", x.dtype, " as ", dtype, ", the last axis must be contiguous");
+    if (x.shape[last] * from % to)
+      fail(ErrorKind::value, "view: ", x.shape[last], " elements of ", x.dtype, " along the last axis are no whole ",
+           dtype);
+    v.shape[last] = x.shape[last] * from / to;
+    v.strides[last] = to;
+  }
+  bool aligned = v.offset % to == 0;
+  for (int i = 0; i < v.ndim(); i++) aligned = aligned && (v.shape[i] < 2 || v.strides[i] % to == 0);
+  if (!aligned) fail(ErrorKind::value, "view: elements of ", dtype, " would not be aligned; copy the array first");
+  return x.view(std::move(v));
 }
 
 Array diagonal(const Array& x, int64_t offset, int axis1, int axis2) {

@@ -481,24 +481,108 @@ def test_harmless_writes_are_fine() -> None:
     same(x, numpy.array([1.0, 2.0]) * 0.8**3)
 
 
-def test_writes_of_followed_values(rng: numpy.random.Generator) -> None:
-    def filled(x: Any) -> Any:
-        y = np.zeros((2, 3), "float64")
-        y[1] = x * x
-        return y * 2
+def _filled_row_by_row(x: Any) -> Any:
+    y = np.zeros((3, 3), "float64")
+    for i in range(3):
+        y[i] = x * x[i]
+    y[1, 1] = 7  # a constant over what was written
+    return y * y
 
-    def out(x: Any) -> Any:
-        y = np.zeros(3, "float64")
-        np.exp(x, out=y)
-        return y * x
 
-    def product(x: Any) -> Any:
-        y = np.zeros((3, 3), "float64")
-        np.matmul(x.reshape(3, 1), x.reshape(1, 3), out=y)
-        return np.sin(y)
+def _written_through_a_view(x: Any) -> Any:
+    y = np.ones((2, 3), "float64")
+    part = y[1, ::2]
+    part[...] = np.sin(x[:2])
+    return y.T * 3
 
-    for f in (filled, out, product):
-        check(f, [rng.normal(size=3)], rng)
+
+def _written_twice(x: Any) -> Any:
+    y = np.zeros(3, "float64")
+    y[:2] = x[:2] * 5
+    y[1:] = x[1:] * x[1:]
+    return y
+
+
+def _summed_up(x: Any) -> Any:
+    y = np.ones(3, "float64")
+    for i in range(3):
+        y += x * (i + 1)
+        y[i] -= x[0]
+    return np.exp(y * 0.1)
+
+
+def _out(x: Any) -> Any:
+    y = np.zeros(3, "float64")
+    np.exp(x, out=y)
+    z = np.zeros((2, 3), "float64")
+    np.concatenate([x.reshape(1, 3), y.reshape(1, 3)], out=z)
+    total = np.zeros((), "float64")
+    np.sum(z, out=total)
+    return y * x + total
+
+
+def _product(x: Any) -> Any:
+    y = np.zeros((3, 3), "float64")
+    np.matmul(x.reshape(3, 1), x.reshape(1, 3), out=y)
+    w = np.zeros((3, 3), "float64")
+    np.cumsum(y, axis=0, out=w)
+    return np.sin(w)
+
+
+def _masked(x: Any) -> Any:
+    y = np.ones(3, "float64")
+    np.multiply(x, x, out=y, where=np.array([True, False, True]))
+    return y * y
+
+
+def _broadcast(x: Any) -> Any:
+    y = np.zeros((2, 3), "float64")
+    y[:] = x
+    y[0] = x.sum()
+    return y * np.broadcast_to(y[1], (2, 3))
+
+
+WRITES = [_filled_row_by_row, _written_through_a_view, _written_twice, _summed_up, _out, _product, _masked, _broadcast]
+
+
+@pytest.mark.parametrize("f", WRITES, ids=lambda f: f.__name__)
+def test_writes_of_followed_values(f: Any, rng: numpy.random.Generator) -> None:
+    check(f, [rng.normal(size=3)], rng)
+
+
+def test_a_buffer_that_outlives_its_graphs() -> None:
+    x = leaf([2.0])
+    losses = np.zeros(4, "float64")
+    for i in range(4):
+        with autograd.record():
+            loss = (x * x).sum() * (i + 1)
+            losses[i] = loss
+        loss.backward()
+        same(x.grad, [4 * (i + 1)])
+    same(losses, [4, 8, 12, 16])
+    with autograd.record():
+        again = (losses * x).sum()  # constants by now
+    again.backward()
+    same(x.grad, [40])
+
+
+def test_constants_written_outside_count() -> None:
+    x = leaf([2.0, 3.0])
+    y = np.zeros(2, "float64")
+    with autograd.record():
+        y[:] = x * x
+        with autograd.pause():
+            y[0] = 1
+        z = y.sum()
+    z.backward()
+    same(x.grad, [0, 6])
+    with autograd.record():
+        y[:] = x
+    y[:] = 5
+    with autograd.record():
+        z = y * 2 + x
+    z.backward()
+    same(x.grad, [1, 1])
 
 
 # ---- memory

@@ -135,6 +135,18 @@ def test_inverse_and_derivative_functions(rng: numpy.random.Generator) -> None:
     same(npx.digamma(np.array(y)), slope.asnumpy(), 1e-6)
 
 
+def test_polygamma() -> None:
+    pi = math.pi
+    known = [(1, 1, pi**2 / 6), (1, 0.5, pi**2 / 2), (3, 1, pi**4 / 15), (3, 0.5, pi**4), (2, 1, -2.4041138063191885)]
+    for order, x, value in known:
+        same(npx.polygamma(order, np.array(x, dtype="float64")), numpy.array(value), 1e-14)
+    x = numpy.array([0.1, 1.5, 30.0, 1e6])
+    for order in (1, 2, 5):  # the recurrence
+        step = (-1) ** order * math.factorial(order) / x ** (order + 1)
+        same(npx.polygamma(order, np.array(x + 1)), npx.polygamma(order, np.array(x)).asnumpy() + step, 1e-9)
+    assert numpy.isnan(npx.polygamma(1.5, np.array([1.0])).asnumpy()).all()
+
+
 @pytest.mark.parametrize("name", COMPARED)
 def test_bfloat16_is_float32_rounded(name: str, rng: numpy.random.Generator) -> None:
     row = ROWS[name]

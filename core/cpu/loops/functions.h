@@ -236,6 +236,26 @@ T floor_divide(T x, T y) {
   T whole = floor(q);
   return q - whole > T(0.5) ? whole + 1 : whole;
 }
+// Euclid's, on magnitudes, which also hold the smallest integer's.
+template <Integer T>
+T gcd(T x, T y) {
+  using U = std::make_unsigned_t<T>;
+  U a = x < 0 ? static_cast<U>(-static_cast<U>(x)) : static_cast<U>(x);
+  U b = y < 0 ? static_cast<U>(-static_cast<U>(y)) : static_cast<U>(y);
+  while (b) {
+    U rest = static_cast<U>(a % b);
+    a = b;
+    b = rest;
+  }
+  return static_cast<T>(a);
+}
+template <Integer T>
+T lcm(T x, T y) {
+  T common = gcd(x, y);
+  if (common == 0) return 0;
+  auto product = static_cast<T>(x / common * y);
+  return product < 0 ? static_cast<T>(-product) : product;
+}
 template <Integer T>
 T reciprocal(T x) {
   return x == 0 ? (std::is_signed_v<T> && sizeof(T) >= 4 ? std::numeric_limits<T>::min() : T(0))
@@ -326,6 +346,27 @@ inline double digamma(double given) {
   return static_cast<double>(r + std::log(x) - 0.5L / x - series);
 }
 inline float digamma(float x) { return static_cast<float>(digamma(static_cast<double>(x))); }
+
+// n! times the sum of 1 / (x + k)^(n + 1) over k = 0, 1, ...: the first terms, then Euler's formula for the rest.
+inline double polygamma(double order, double given) {
+  if (order == 0) return digamma(given);
+  if (!(order > 0) || std::floor(order) != order || !(given >= 0)) return NAN;
+  if (given == 0) return INFINITY;
+  long double x = given, s = order + 1, sum = 0;
+  for (; x < 20 + s; x += 1) sum += std::pow(x, -s);
+  sum += std::pow(x, 1 - s) / (s - 1) + std::pow(x, -s) / 2;
+  long double factor = s * std::pow(x, -s - 1), i = s;
+  for (long double bernoulli : {1 / 12.L, -1 / 720.L, 1 / 30240.L, -1 / 1209600.L, 1 / 47900160.L}) {
+    sum += bernoulli * factor;
+    factor *= (i + 1) * (i + 2) / (x * x);
+    i += 2;
+  }
+  long double value = std::tgamma(s) * sum;
+  return static_cast<double>(std::fmod(order, 2.0) == 0 ? -value : value);
+}
+inline float polygamma(float order, float x) {
+  return static_cast<float>(polygamma(static_cast<double>(order), static_cast<double>(x)));
+}
 
 inline double erfinv(double y) {
   if (!(std::fabs(y) < 1)) return std::fabs(y) == 1 ? std::copysign(INFINITY, y) : NAN;
