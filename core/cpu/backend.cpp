@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "fft.h"
 #include "map.h"
 #include "reduce.h"
 

@@ -26,7 +26,6 @@ void register_masks(engine::Backend& backend);
 void register_random(engine::Backend& backend);
 void register_sample(engine::Backend& backend);
 void register_host(engine::Backend& backend);
-void register_fft(engine::Backend& backend);
 void register_conv(engine::Backend& backend);
 void register_conv_weight(engine::Backend& backend);
 void register_pool(engine::Backend& backend);

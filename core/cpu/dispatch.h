@@ -6,7 +6,6 @@
 #include "../dtype.h"
 #include "../rows.h"
 #include "conv_blocks.h"
-#include "fft.h"
 #include "pool_rows.h"
 
 namespace slipstream::cpu {
@@ -74,8 +73,6 @@ struct Loops {
   void (*gather[5])(void* to, const char* from, int64_t step, int64_t n) = {};
   void (*small_f32)(const SmallProduct<float>&) = nullptr;
   void (*small_f64)(const SmallProduct<double>&) = nullptr;
-  void (*fft_f32)(const FftJob<float>&) = nullptr;
-  void (*fft_f64)(const FftJob<double>&) = nullptr;
   SearchLoops search[2][kDTypeCount] = {};  // [1]: for the largest
   ScanLoop scan[2][kDTypeCount] = {};  // [1]: products
   SortLoops sorts[kSortedKinds] = {};

@@ -3,12 +3,12 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "../ops/fft.h"
 #include "backend.h"
 #include "convert.h"
-#include "dispatch.h"
 
 namespace slipstream::cpu {
 
@@ -56,10 +56,7 @@ void forward(const FftPlan<T>& plan, const std::vector<T>& from, std::vector<T>&
   job.factor = factor;
   auto address = reinterpret_cast<uintptr_t>(room.data());
   job.room = reinterpret_cast<T*>((address + 63) / 64 * 64);
-  if constexpr (sizeof(T) == 4)
-    loops().fft_f32(job);
-  else
-    loops().fft_f64(job);
+  run_job(job);
 }
 
 }  // namespace
@@ -132,14 +129,6 @@ class Room {
  private:
   T* data_;
 };
-
-template <class T>
-void run_job(const FftJob<T>& job) {
-  if constexpr (sizeof(T) == 4)
-    loops().fft_f32(job);
-  else
-    loops().fft_f64(job);
-}
 
 // The lines of an operand along an axis.
 class Lines {

@@ -5,6 +5,10 @@
 #include <memory>
 #include <vector>
 
+namespace slipstream::engine {
+class Backend;
+}
+
 namespace slipstream::cpu {
 
 template <class T>
@@ -56,5 +60,17 @@ struct FftJob {
   const T *twist_high = nullptr, *twist_low = nullptr;
   T* room = nullptr;  // aligned to 64 bytes
 };
+
+// The loops of the instruction set in use, beside those of dispatch.h.
+struct FftLoops {
+  void (*f32)(const FftJob<float>&) = nullptr;
+  void (*f64)(const FftJob<double>&) = nullptr;
+};
+const FftLoops& fft_loops();
+
+inline void run_job(const FftJob<float>& job) { fft_loops().f32(job); }
+inline void run_job(const FftJob<double>& job) { fft_loops().f64(job); }
+
+void register_fft(engine::Backend& backend);
 
 }  // namespace slipstream::cpu

@@ -1,10 +1,12 @@
 // Fourier transforms of a few lines at once, a lane of a vector each: nothing is shuffled but on the way in and out.
 #include "../fft.h"
 
+#include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
-#include "loops.h"
+#include "../../dtype.h"
 
 namespace slipstream::SLIP_ISA {
 
@@ -408,9 +410,9 @@ struct Lane {
 
 }  // namespace
 
-void fill_fft(Loops& loops) {
-  loops.fft_f32 = &Lane<float>::run;
-  loops.fft_f64 = &Lane<double>::run;
+void fill_fft(cpu::FftLoops& loops) {
+  loops.f32 = &Lane<float>::run;
+  loops.f64 = &Lane<double>::run;
 }
 
 }  // namespace slipstream::SLIP_ISA
