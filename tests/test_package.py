@@ -66,7 +66,7 @@ def test_modules_come_when_asked_for() -> None:
 # ---- names and documentation
 
 
-@pytest.mark.parametrize("module", [np, npx, np.random, autograd, engine], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", [np, npx, np.random, np.linalg, np.fft, autograd, engine], ids=lambda m: m.__name__)
 def test_public_names_exist_once_and_are_documented(module: Any) -> None:
     assert len(module.__all__) == len(set(module.__all__))
     for name in module.__all__:
@@ -89,7 +89,9 @@ def test_examples_of_the_table(name: str) -> None:
     assert doctest.DocTestRunner().run(test).failed == 0
 
 
-@pytest.mark.parametrize("module", [np, npx, np.random, autograd, engine, config], ids=lambda m: m.__name__)
+@pytest.mark.parametrize(
+    "module", [np, npx, np.random, np.linalg, np.fft, autograd, engine, config], ids=lambda m: m.__name__
+)
 def test_every_function_of_the_package_has_an_example(module: Any) -> None:
     without = [
         name

@@ -8,6 +8,7 @@ from . import structural
 from . import indexing
 from . import sorting
 from . import products
+from . import linalg
 from . import nn
 from . import numerics
 from . import growth

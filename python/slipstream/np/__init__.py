@@ -40,6 +40,7 @@ from . import (
     _statistics,
     _windows,
 )
+from . import fft as fft
 from . import linalg as linalg
 from . import random as random
 from ._counting import *
@@ -75,7 +76,7 @@ __array_api_version__ = "2024.12"
 _methods.attach()
 
 if not TYPE_CHECKING:  # what the modules above offer
-    __all__ = ["bool", "linalg", "ndarray", "random"]
+    __all__ = ["bool", "fft", "linalg", "ndarray", "random"]
     for _name, _part in sorted(globals().items()):
         if _name.startswith("_") and isinstance(_part, ModuleType):
             __all__ += [name for name in getattr(_part, "__all__", ()) if name in globals()]
