@@ -118,6 +118,21 @@ class Peer:
         variance = self.xp.mean(centred * centred, axis=-1, keepdims=True)
         return centred / self.xp.sqrt(variance + 1e-5) * scale + shift
 
+    def convolution(self, x: Any, weight: Any, pad: int) -> Any:
+        """Over images (batch, channels, height, width), by filters (filters, channels, height, width)."""
+        padded = numpy.pad(x, [(0, 0), (0, 0), (pad, pad), (pad, pad)])
+        windows = numpy.lib.stride_tricks.sliding_window_view(padded, weight.shape[2:], (2, 3))
+        return numpy.tensordot(windows, weight, ((1, 4, 5), (1, 2, 3))).transpose(0, 3, 1, 2)
+
+    def max_pooling(self, x: Any, size: int) -> Any:
+        n, c, h, w = x.shape
+        return x.reshape(n, c, h // size, size, w // size, size).max((3, 5))
+
+    def batch_norm(self, x: Any, scale: Any, shift: Any, mean: Any, variance: Any) -> Any:
+        """By the statistics of training."""
+        scale, shift, mean, variance = (v.reshape(-1, 1, 1) for v in (scale, shift, mean, variance))
+        return (x - mean) / self.xp.sqrt(variance + 1e-5) * scale + shift
+
     def normal(self, shape: tuple[int, ...]) -> Any:
         raise NotImplementedError
 
@@ -163,6 +178,15 @@ class Slipstream(Peer):
 
     def softmax(self, x: Any) -> Any:
         return self.npx.softmax(x)
+
+    def convolution(self, x: Any, weight: Any, pad: int) -> Any:
+        return self.npx.convolution(x, weight, pad=pad, no_bias=True)
+
+    def max_pooling(self, x: Any, size: int) -> Any:
+        return self.npx.pooling(x, (size, size), (size, size))
+
+    def batch_norm(self, x: Any, scale: Any, shift: Any, mean: Any, variance: Any) -> Any:
+        return self.npx.batch_norm(x, scale, shift, mean, variance, eps=1e-5, fix_gamma=False)
 
     def normal(self, shape: tuple[int, ...]) -> Any:
         return self.xp.random.normal(size=shape)
@@ -225,6 +249,15 @@ class Torch(Peer):
     def layer_norm(self, x: Any, scale: Any, shift: Any) -> Any:
         return self.xp.nn.functional.layer_norm(x, scale.shape, scale, shift)
 
+    def convolution(self, x: Any, weight: Any, pad: int) -> Any:
+        return self.xp.conv2d(x, weight, padding=pad)
+
+    def max_pooling(self, x: Any, size: int) -> Any:
+        return self.xp.max_pool2d(x, size)
+
+    def batch_norm(self, x: Any, scale: Any, shift: Any, mean: Any, variance: Any) -> Any:
+        return self.xp.nn.functional.batch_norm(x, mean, variance, scale, shift)
+
     def normal(self, shape: tuple[int, ...]) -> Any:
         return self.xp.randn(shape)
 
@@ -272,6 +305,13 @@ class Jax(Peer):
 
     def softmax(self, x: Any) -> Any:
         return self.jax.nn.softmax(x)
+
+    def convolution(self, x: Any, weight: Any, pad: int) -> Any:
+        return self.jax.lax.conv_general_dilated(x, weight, (1, 1), [(pad, pad)] * 2)
+
+    def max_pooling(self, x: Any, size: int) -> Any:
+        window = (1, 1, size, size)
+        return self.jax.lax.reduce_window(x, -self.xp.inf, self.jax.lax.max, window, window, "VALID")
 
     def normal(self, shape: tuple[int, ...]) -> Any:
         self.key, key = self.jax.random.split(self.key)

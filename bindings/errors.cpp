@@ -16,7 +16,7 @@ thread_local SyncGuard sync_guard = SyncGuard::off;
 namespace {
 
 struct Classes {
-  PyObject *base, *memory, *index, *value, *type, *overflow, *axis, *sync_warning;
+  PyObject *base, *memory, *index, *value, *type, *overflow, *axis, *linalg, *late_linalg, *sync_warning;
 } classes;
 
 PyObject* make_class(nb::module_& m, const char* name, PyObject* base, PyObject* other, const char* doc) {
@@ -35,6 +35,7 @@ PyObject* class_of(ErrorKind kind, bool late) {
     case ErrorKind::axis: return classes.axis;
     case ErrorKind::memory: return classes.memory;
     case ErrorKind::overflow: return late ? classes.overflow : PyExc_OverflowError;
+    case ErrorKind::linalg: return late ? classes.late_linalg : classes.linalg;
     default: return late ? classes.base : PyExc_RuntimeError;
   }
 }
@@ -173,6 +174,9 @@ void bind_errors(nb::module_& m) {
   classes.value = make_class(m, "LateValueError", classes.base, PyExc_ValueError, "An operation met a bad value.");
   classes.type = make_class(m, "LateTypeError", classes.base, PyExc_TypeError, "An operation met a bad type.");
   classes.overflow = make_class(m, "LateOverflowError", classes.base, PyExc_OverflowError, "A value was too large.");
+  classes.linalg = package_function("numpy.linalg", "LinAlgError");
+  classes.late_linalg = make_class(m, "LateLinAlgError", classes.base, classes.linalg,
+                                   "A matrix was singular or not positive definite, or an iteration did not end.");
   sync_guard_error = make_class(m, "SyncError", classes.base, nullptr, "A value was waited for under sync_guard.");
   classes.sync_warning =
       make_class(m, "SyncWarning", PyExc_UserWarning, nullptr, "A value was waited for under sync_guard('warn').");

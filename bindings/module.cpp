@@ -7,9 +7,9 @@
 //   source.cpp      the engine asks which line of Python this is: a number
 //   array.cpp       the result's handle is wrapped in one new object and returned
 //
-// Values are waited for in reading.cpp and exchange.cpp, and nowhere else. Functions of the table (np.add, x.sum) come
-// from one loop in rows.cpp, all others from structural.cpp and random.cpp. Python that workers run is in host.cpp,
-// errors on their way to Python in errors.cpp.
+// Values are waited for in reading.cpp and exchange.cpp, masks in indexing.cpp, and nowhere else. Functions of the
+// table (np.add, x.sum) come from one loop in rows.cpp, all others from structural.cpp, sorting.cpp and random.cpp.
+// Python that workers run is in host.cpp, errors on their way to Python in errors.cpp.
 
 #include "ndarray.h"
 
@@ -25,7 +25,11 @@ NB_MODULE(_core, m) {
   bind_exchange(m);
   bind_rows(m);
   bind_structural(m);
+  bind_sorting(m);
+  bind_indexing(m);
+  bind_linalg(m);
   bind_random(m);
+  bind_neural(m);
   bind_host(m);
   bind_autograd(m);
   bind_engine(m);

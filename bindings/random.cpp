@@ -1,5 +1,6 @@
 // Random numbers: generators and what they draw.
 
+#include "../core/ops/sample.h"
 #include "../core/ops/structural.h"
 #include "ndarray.h"
 
@@ -58,6 +59,18 @@ void bind_random(nb::module_& m) {
       nb::arg("state").none(), nb::arg("low"), nb::arg("range"), nb::arg("shape") = nb::none(),
       nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
       "Integers from low to low + range - 1 (range 0: 2**64).");
+  m.def(
+      "random_sample",
+      [](nb::object state, const std::string& name, nb::sequence parameters, nb::object shape) {
+        std::vector<Array> given;
+        for (nb::handle p : parameters) given.push_back(as_array(p.ptr()));
+        auto distribution = name == "gamma"     ? Distribution::gamma
+                            : name == "poisson" ? Distribution::poisson
+                                                : Distribution::binomial;
+        return random_sample(state_of(state, given[0].device()), distribution, given, to_dims(shape.ptr()));
+      },
+      nb::arg("state").none(), nb::arg("distribution"), nb::arg("parameters"), nb::arg("shape"),
+      "gamma (shape, float64), poisson (mean, int64) or binomial (n and p, int64), from arrays of parameters.");
   m.def(
       "random_permutation",
       [](nb::object state, int64_t n, nb::object device) {

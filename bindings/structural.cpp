@@ -1,6 +1,8 @@
-// Structural operations: creation, views, joining, products, scans, indices. Each under its own name.
+// Structural operations: creation, views, joining, products, scans. Each under its own name.
 
 #include "../core/ops/structural.h"
+
+#include <nanobind/stl/tuple.h>
 
 #include "ndarray.h"
 
@@ -141,6 +143,22 @@ void bind_views(nb::module_& m) {
       [](nb::object x, int64_t offset, int axis1, int axis2) { return diagonal(to_array(x), offset, axis1, axis2); },
       nb::arg("x").none(), nb::arg("offset") = 0, nb::arg("axis1") = 0, nb::arg("axis2") = 1);
   m.def(
+      "reinterpret", [](const Array& x, nb::object dtype) { return reinterpret(x, dtype_of(dtype)); }, nb::arg("x"),
+      nb::arg("dtype"), "A view of the same bytes as another type.");
+  m.def(
+      "memory",
+      [](const Array& x) {
+        return std::tuple(reinterpret_cast<uintptr_t>(x.storage()), x.storage()->nbytes, x.offset);
+      },
+      nb::arg("x"), "Of the storage behind an array: its number, its bytes, and where in it the array begins.");
+  m.def(
+      "whole",
+      [](const Array& x) {
+        auto size = static_cast<int64_t>(itemsize(x.dtype));
+        return x.view({x.dtype, 0, {static_cast<int64_t>(x.storage()->nbytes) / size}, {size}});
+      },
+      nb::arg("x"), "All of the storage behind an array, in one line.");
+  m.def(
       "contiguous", [](nb::object x) { return contiguous(to_array(x)); }, nb::arg("x").none(),
       "x itself if it is row-major, else a copy.");
 }
@@ -200,13 +218,6 @@ void bind_product(nb::module_& m, const char* name, Product product) {
       nb::arg("a").none(), nb::arg("b").none(), nb::arg("out") = nb::none());
 }
 
-IndexMode index_mode(const std::string& mode) {
-  if (mode == "raise") return IndexMode::raise;
-  if (mode == "wrap") return IndexMode::wrap;
-  if (mode == "clip") return IndexMode::clip;
-  fail(ErrorKind::value, "take: mode is '", mode, "', but must be 'raise', 'wrap' or 'clip'");
-}
-
 // ---- dtypes
 
 nb::object promote_types(nb::handle a, nb::handle b) {
@@ -253,17 +264,6 @@ void bind_structural(nb::module_& m) {
   bind_values(m);
   bind_product(m, "matmul", &matmul);
   bind_product(m, "dot", &dot);
-  m.def(
-      "take",
-      [](nb::object x, nb::object indices, int64_t axis, const std::string& mode, nb::object out) {
-        Array a = to_array(x);
-        Array at = to_value(indices.ptr(), a.device()).array;
-        if (!at) at = to_array(indices.ptr(), a.device(), DType::i64);
-        return result_or(out, take(a, at, axis, index_mode(mode), optional_out(out)));
-      },
-      nb::arg("x").none(), nb::arg("indices").none(), nb::arg("axis"), nb::arg("mode") = "raise",
-      nb::arg("out") = nb::none());
-
   m.def("max_dimensions", [] { return kMaxDims; }, "How many axes an array can have.");
   m.def("promote_types", &promote_types, nb::arg("a").none(), nb::arg("b").none());
   m.def("result_type", &result_type);

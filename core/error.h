@@ -11,7 +11,7 @@
 namespace slipstream {
 
 // Which exception class the front end shows. Core code throws Error with one of these and a finished sentence.
-enum class ErrorKind : uint8_t { value, type, index, axis, memory, runtime, overflow };
+enum class ErrorKind : uint8_t { value, type, index, axis, memory, runtime, overflow, linalg };
 
 class Error : public std::runtime_error {
  public:

@@ -225,7 +225,9 @@ def core_stub() -> str:
         if name.startswith("__") or name == "ndarray":
             continue
         if isinstance(value, type) and issubclass(value, BaseException):
-            bases = ", ".join(base.__name__ for base in value.__bases__)
+            bases = ", ".join(
+                f"{base.__module__}." * base.__module__.startswith("numpy") + base.__name__ for base in value.__bases__
+            )
             lines.append(f"class {name}({bases}): ...")
         elif isinstance(value, type):
             lines += bound_class(name, value)

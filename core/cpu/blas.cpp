@@ -53,6 +53,7 @@ struct Functions {
 template <class T>
 Functions<T> functions;
 std::atomic<bool> loaded{false};
+void* opened_library = nullptr;  // set before `loaded`
 
 template <class F>
 void find(void* library, const std::string& name, F& function) {
@@ -102,6 +103,7 @@ bool open_library(const std::string& path) {
   find_all<std::complex<double>>(library, "z");
   auto set_threads = reinterpret_cast<void (*)(int)>(dlsym(library, "scipy_openblas_set_num_threads64_"));
   if (set_threads) set_threads(1);
+  opened_library = library;
   loaded.store(true, std::memory_order_release);
   return true;
 }
@@ -134,6 +136,13 @@ T dot_of(Int n, const T* x, Int incx, const T* y, Int incy) {
 }  // namespace
 
 bool blas_loaded() { return loaded.load(std::memory_order_acquire); }
+
+void* blas_symbol(const std::string& name) {
+  std::string symbol = "scipy_" + name + "_64_";
+  void* found = dlsym(opened_library, symbol.c_str());
+  if (!found) fail(ErrorKind::runtime, "linalg: the BLAS library has no function ", symbol);
+  return found;
+}
 
 bool load_blas() {
   if (blas_loaded()) return true;

@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <string>
 
 namespace slipstream::cpu {
 
@@ -10,6 +11,8 @@ namespace slipstream::cpu {
 // Returns false if no library was named (set_blas_path): products then use plain loops.
 bool load_blas();
 bool blas_loaded();
+// The address of a function of the loaded library, by its name in Fortran ("dgesdd"); raises where there is none.
+void* blas_symbol(const std::string& name);
 
 // Row-major products that overwrite c: c (m x n) = a b, and y (m) = a x. `a_t`: a is stored transposed.
 #define SLIP_BLAS(T)                                                                                                \

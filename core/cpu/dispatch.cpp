@@ -21,8 +21,11 @@ namespace slipstream {
   void fill_moves(cpu::Loops&);      \
   void fill_searches(cpu::Loops&);   \
   void fill_scans(cpu::Loops&);      \
+  void fill_sorts(cpu::Loops&);      \
   void fill_pairs(cpu::Loops&);      \
   void fill_products(cpu::Loops&);   \
+  void fill_conv(cpu::Loops&);       \
+  void fill_pools(cpu::Loops&);      \
   inline void fill(cpu::Loops& to) { \
     fill_f32(to);                    \
     fill_f64(to);                    \
@@ -35,8 +38,11 @@ namespace slipstream {
     fill_moves(to);                  \
     fill_searches(to);               \
     fill_scans(to);                  \
+    fill_sorts(to);                  \
     fill_pairs(to);                  \
     fill_products(to);               \
+    fill_conv(to);                   \
+    fill_pools(to);                  \
   }                                  \
   }
 #if defined(SLIP_HAVE_v2)

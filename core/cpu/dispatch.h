@@ -5,6 +5,8 @@
 
 #include "../dtype.h"
 #include "../rows.h"
+#include "conv_blocks.h"
+#include "pool_rows.h"
 
 namespace slipstream::cpu {
 
@@ -32,6 +34,18 @@ inline constexpr int64_t kSearchWidth = 256;  // columns at most, to `columns`
 
 // out[i] = carry + x[0] + ... + x[i]; the last of them is the new carry.
 using ScanLoop = void (*)(void* out, const void* x, int64_t n, void* carry);
+
+// What sorts move: unsigned numbers, or numbers with the place they came from below them, in as many bits again.
+enum class Sorted : uint8_t { u8, u16, u32, u64, placed32, placed64 };
+inline constexpr int kSortedKinds = 6;
+struct SortLoops {
+  // Sorts n entries (fewer than 2^32). x and spare have room for sort_room(n); the result lies in one of them.
+  void* (*sort)(void* x, void* spare, int64_t n) = nullptr;
+  // Entries first .. last - 1 of two sorted runs merged, to out[first ..].
+  void (*merge)(const void* a, int64_t a_size, const void* b, int64_t b_size, int64_t first, int64_t last,
+                void* out) = nullptr;
+};
+inline int64_t sort_room(int64_t n) { return n + n / 8 + 16; }
 
 // c = a b. Rows of b and c are dense; distances in elements.
 template <class T>
@@ -61,6 +75,11 @@ struct Loops {
   void (*small_f64)(const SmallProduct<double>&) = nullptr;
   SearchLoops search[2][kDTypeCount] = {};  // [1]: for the largest
   ScanLoop scan[2][kDTypeCount] = {};  // [1]: products
+  SortLoops sorts[kSortedKinds] = {};
+  ConvLoops<float> conv_f32;
+  ConvLoops<double> conv_f64;
+  PoolLoops<float> pool_f32;
+  PoolLoops<double> pool_f64;
 };
 
 // The loops in use: the best that the processor can run, unless one was chosen.

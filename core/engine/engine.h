@@ -63,7 +63,7 @@ void set_limits(const Limits& limits);
 // Switches of the planner, for measuring, debugging and tests.
 struct Planning {
   int batch = 256;     // records planned together at most (1: one by one)
-  int bulk = 64;       // tiny calls run as one task at most
+  int bulk = 64;       // tiny calls run as one task at most (1: each has a task of its own, none runs without one)
   bool fuse = true;
   bool skip = true;
 };

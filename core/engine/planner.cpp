@@ -72,7 +72,7 @@ bool Planner::try_run(std::vector<Ref<Task>>& ready) {
 bool Planner::run_recorded(Record& call) {
   if (runtime_.stream.size() > 0 || !is_tiny(call)) return false;
   std::unique_lock hold(mutex, std::try_to_lock);
-  if (!hold || !is_idle() || runtime_.stream.size() > 0) return false;
+  if (!hold || !may_run_here() || runtime_.stream.size() > 0) return false;
   call.sequence = runtime_.stream.next_number();
   run_whole(runtime_, call);
   if (!noted_at_once_) forget_notes();
@@ -121,10 +121,11 @@ size_t Planner::run_here(std::span<Record> calls, bool few) {
   return calls.size();
 }
 
-// Is everything planned so far done?
-bool Planner::is_idle() {
+// May calls run here: does the program allow it, and is everything planned so far done?
+bool Planner::may_run_here() {
+  if (settings_.bulk <= 1 || runtime_.tracer.on()) return false;
   forget_finished();
-  return live_.empty() && new_tasks_.empty() && !runtime_.tracer.on();
+  return live_.empty() && new_tasks_.empty();
 }
 
 void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready, bool few) {
@@ -135,7 +136,7 @@ void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready,
   bool counts = settings_.skip && std::any_of(calls.begin(), calls.end(), has_unnamed_output);
   if (counts) count_operands(whole);
   if (counts) noted_skipped_ = drop_dead(whole);
-  if (is_idle()) calls = calls.subspan(run_here(calls, few));
+  if (may_run_here()) calls = calls.subspan(run_here(calls, few));
   if (calls.empty()) return;
   if (!counts) count_operands(whole);
   why_alone_.assign(calls.size(), settings_.fuse ? nullptr : "merging is switched off");

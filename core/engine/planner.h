@@ -50,7 +50,7 @@ class Planner {
  private:
   void plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold, bool waits = false);
   size_t run_here(std::span<Record> calls, bool few);
-  bool is_idle();
+  bool may_run_here();
   void plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready, bool few);
   size_t drop_dead(std::span<Record> calls);
   void count_operands(std::span<const Record> calls);

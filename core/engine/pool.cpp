@@ -273,7 +273,7 @@ Ref<Task> Pool::take_ready() {
 bool Pool::has_chunks(const Task& task) {
   uint64_t cursor = task.cursor.load(std::memory_order_acquire);
   if (cursor == 0) return false;  // not cut into chunks, or not yet
-  auto phase = static_cast<size_t>((cursor >> kPhaseShift) - 1);
+  auto phase = static_cast<int>((cursor >> kPhaseShift) - 1);
   return static_cast<int64_t>(cursor & kChunkMask) < task.chunk_counts[phase];
 }
 
@@ -365,10 +365,10 @@ bool Pool::start_task(Task& task) {
 // Opens the kernel's first phase to others, and takes it over, if it has several chunks.
 bool Pool::cut(Task& task, std::unique_ptr<Kernel>& kernel) {
   bool parallel = false;
-  task.phases = kernel->phases();
-  for (int phase = 0; phase < task.phases; phase++) {
-    task.chunk_counts[static_cast<size_t>(phase)] = kernel->chunks(phase);
-    parallel |= kernel->chunks(phase) > 1;
+  task.chunk_counts.clear();
+  for (int phase = 0, phases = kernel->phases(); phase < phases; phase++) {
+    task.chunk_counts.push_back(kernel->chunks(phase));
+    parallel |= task.chunk_counts[phase] > 1;
   }
   if (!parallel) return false;
   task.kernel = std::move(kernel);
@@ -403,8 +403,8 @@ void Pool::run_steps(Task& task) {
 
 // Opens the first phase after `phase` that has chunks; false if there is none.
 bool Pool::next_phase(Task& task, int phase) {
-  while (++phase < task.phases) {
-    int64_t n = task.chunk_counts[static_cast<size_t>(phase)];
+  while (++phase < task.chunk_counts.size()) {
+    int64_t n = task.chunk_counts[phase];
     if (n == 0) continue;
     task.chunks_left.store(n, std::memory_order_relaxed);
     offer(task, phase);
@@ -433,7 +433,7 @@ Ref<Task> Pool::join(const Ref<Task>& task, Wait* wait) {
     uint64_t ticket = task->cursor.fetch_add(1, std::memory_order_acq_rel);
     int phase = static_cast<int>(ticket >> kPhaseShift) - 1;
     auto chunk = static_cast<int64_t>(ticket & kChunkMask);
-    int64_t count = task->chunk_counts[static_cast<size_t>(phase)];
+    int64_t count = task->chunk_counts[phase];
     if (chunk >= count) break;
     if (chunk == count - 1) withdraw(*task);  // nothing left to join
     run_chunk(*task, phase, chunk);

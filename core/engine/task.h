@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -13,9 +12,6 @@
 #include "locks.h"
 
 namespace slipstream::engine {
-
-// A call with more than this many phases would not fit Task::chunk_counts.
-inline constexpr int kMaxPhases = 4;
 
 class Task : public RefCounted<Task> {
  public:
@@ -38,8 +34,7 @@ class Task : public RefCounted<Task> {
 
   // ---- the running call, while it is cut into chunks. The cursor holds (phase + 1) << 40 | next chunk.
   std::unique_ptr<Kernel> kernel;
-  std::array<int64_t, kMaxPhases> chunk_counts{};
-  int phases = 0;
+  SmallVec<int64_t, 4> chunk_counts;  // of each phase; set before the first is offered, then constant
   std::atomic<uint64_t> cursor{0};
   std::atomic<int64_t> chunks_left{0};
   std::atomic<bool> chunk_failed{false};

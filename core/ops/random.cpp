@@ -9,6 +9,7 @@
 #include "../cpu/random_loops.h"
 #include "../elementwise.h"
 #include "check.h"
+#include "sample.h"
 #include "structural.h"
 
 namespace slipstream {
@@ -92,6 +93,10 @@ void check_range(int64_t low, uint64_t range, DType dtype) {
 }
 
 }  // namespace
+
+std::shared_ptr<SampleParams> take_sample_numbers(RandomState& state, int64_t n) {
+  return take_numbers<SampleParams>(state, n, cpu::kGroupWords / cpu::kGroupBlocks);
+}
 
 RandomState& default_random(Device device) {
   return generators().states[(device.kind * 64u + device.id) % Generators::kSlots];

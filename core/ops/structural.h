@@ -12,6 +12,8 @@
 
 namespace slipstream {
 
+struct Arg;
+
 // ---- create.cpp
 Array empty(const Shape& shape, DType dtype, Device device);
 Array full(const Shape& shape, Scalar value, DType dtype, Device device);
@@ -35,6 +37,7 @@ Array flip(const Array& x, std::span<const int64_t> axes);
 Array slice(const Array& x, int axis, int64_t start, int64_t step, int64_t length);
 Array select(const Array& x, int axis, int64_t index);  // drops the axis; raises IndexError
 Array diagonal(const Array& x, int64_t offset, int axis1, int axis2);
+Array reinterpret(const Array& x, DType dtype);  // the same bytes as another type
 
 // ---- join.cpp
 Array concatenate(std::span<const Array> arrays, int64_t axis, const Array* out = nullptr,
@@ -54,9 +57,56 @@ Array cumprod(const Array& x, int64_t axis, std::optional<DType> dtype, const Ar
 Array argmin(const Array& x, std::optional<int64_t> axis, bool keepdims, const Array* out = nullptr);
 Array argmax(const Array& x, std::optional<int64_t> axis, bool keepdims, const Array* out = nullptr);
 
-// ---- take.cpp: elements along an axis by an integer array; an index out of range fails the result (mode raise)
+// ---- take.cpp: elements by integer arrays; an index out of range fails the result (mode raise). See index.h too.
 enum class IndexMode { raise, wrap, clip };
 Array take(const Array& x, const Array& indices, int64_t axis, IndexMode mode, const Array* out = nullptr);
+// Indices of x's own dimensions, along one axis; put writes in place, `add` to what is there.
+Array take_along(const Array& x, const Array& indices, int64_t axis, IndexMode mode);
+void put_along(const Array& x, const Array& indices, const Arg& value, int64_t axis, IndexMode mode, bool add);
+// x[indices...], an array for each of the first axes; scatter writes in place, scattered to a copy. Of values for one
+// element the last counts, or all are added.
+Array gather(const Array& x, std::span<const Array> indices, IndexMode mode);
+void scatter(const Array& x, std::span<const Array> indices, const Arg& value, IndexMode mode, bool add);
+Array scattered(const Array& x, std::span<const Array> indices, const Arg& value, IndexMode mode, bool add);
+
+// ---- sort.cpp: equal elements keep their order, NaN counts as the largest number; places are int64
+Array sort(const Array& x, int64_t axis, bool descending, const Array* out = nullptr);
+Array argsort(const Array& x, int64_t axis, bool descending);
+Array partition(const Array& x, std::span<const int64_t> places, int64_t axis);
+Array argpartition(const Array& x, std::span<const int64_t> places, int64_t axis);
+Array topk(const Array& x, int64_t k, int64_t axis, bool ascending);  // places of the first k, in order
+
+// ---- search.cpp
+Array searchsorted(const Array& a, const Array& v, bool right, const Array* sorter);
+std::vector<Array> distinct(const Array& sorted, const Array* order, bool equal_nan);
+Array bincount(const Array& x, int64_t length, const Array* weights);  // a number out of range fails the result
+Array histogram(const Array& x, const Array& edges, const Array* weights, bool equal_width);
+Array convolve(const Array& a, const Array& b, int64_t first, int64_t n);  // elements first .. first + n - 1
+
+// ---- conv.cpp: convolution over 1 to 3 spatial axes after batch and channels, and its gradients for data of a size
+// and for a weight of a kernel size
+struct ConvOptions {
+  std::vector<int64_t> stride, dilate, pad;  // one number for each spatial axis
+  int64_t groups = 1;
+};
+Array convolution(const Array& data, const Array& weight, const Array* bias, const ConvOptions& options);
+Array convolution_data(const Array& gradient, const Array& weight, std::span<const int64_t> size,
+                       const ConvOptions& options);
+Array convolution_weight(const Array& gradient, const Array& data, std::span<const int64_t> kernel,
+                         const ConvOptions& options);
+
+// ---- pool.cpp: sums, means and largest elements of windows over 1 to 3 spatial axes, and their gradients
+enum class PoolKind { max, mean, mean_inside, sum };  // mean_inside: padding does not count
+struct PoolOptions {
+  PoolKind kind = PoolKind::max;
+  std::vector<int64_t> kernel, stride, pad;  // one number for each spatial axis
+  std::vector<int64_t> size;                 // of the result
+};
+Array pool(const Array& data, const PoolOptions& options);
+// The gradient of data, given that of the result. For the largest elements `data` says which they are.
+Array pool_gradient(const Array& gradient, const Array& data, const PoolOptions& options);
+// The elements of `values` at the places of the largest elements of `data`.
+Array pool_pick(const Array& values, const Array& data, const PoolOptions& options);
 
 // ---- random.cpp: a generator is a key and a position; recording takes the positions it needs
 struct RandomState {
@@ -69,6 +119,10 @@ Array random_uniform(RandomState& state, double low, double high, const Shape& s
 Array random_normal(RandomState& state, double loc, double scale, const Shape& shape, DType dtype, Device device);
 Array random_integers(RandomState& state, int64_t low, uint64_t range, const Shape& shape, DType dtype, Device device);
 Array random_permutation(RandomState& state, int64_t n, Device device);  // int64 0..n-1 shuffled
+// sample.cpp: by rejection, from parameters that broadcast to the shape: float64 gamma, int64 Poisson and binomial
+enum class Distribution : uint8_t;
+Array random_sample(RandomState& state, Distribution distribution, std::span<const Array> parameters,
+                    const Shape& shape);
 
 // ---- host.cpp: a function of the front end, run on a worker, in order with the arrays it reads and writes
 using HostFunction = std::function<void(const Record&)>;

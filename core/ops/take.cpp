@@ -1,8 +1,6 @@
-// take: which indices are in range is only known when it runs, so an index out of range fails the result.
-#include "take.h"
-
-#include "../elementwise.h"
+// take, and choices along an axis: cases of gather and scatter.
 #include "check.h"
+#include "index.h"
 
 namespace slipstream {
 
@@ -14,25 +12,60 @@ Array take(const Array& x, const Array& indices, int64_t axis, IndexMode mode, c
     return take(reshape(x, Shape{1}), indices, 0, mode, out);
   }
   int at = normalize_axis(axis, x.ndim(), "take");
-  same_device("take", x, indices);
-  if (!is_integer(indices.dtype) && indices.dtype != DType::b1)
-    fail(ErrorKind::type, "take: indices must be integers, not ", indices.dtype);
-  if (x.shape[at] == 0 && indices.size() > 0)
-    fail(ErrorKind::index, "take: cannot take ", indices.size(), " elements from axis ", at, " of size 0");
-  Shape shape;
-  for (int i = 0; i < at; i++) shape.push_back(x.shape[i]);
-  for (int64_t n : indices.shape) shape.push_back(n);
-  for (int i = at + 1; i < x.ndim(); i++) shape.push_back(x.shape[i]);
-  Destination to = destination("take", shape, x.dtype, x.device(), out, {&x, &indices}, out && out->contiguous());
-  auto params = std::make_shared<TakeParams>();
-  params->axis = at;
-  params->mode = mode;
-  Record call;
-  call.op = &kTake;
-  call.params = params;
-  call.inputs.emplace_back(x);
-  call.inputs.emplace_back(contiguous(indices));
-  return finish(std::move(call), to);
+  Choice choice;
+  choice.indices.push_back({at, indices, at});
+  choice.place = at;
+  choice.mode = mode;
+  return gather(kTake, x, choice, out);
+}
+
+namespace {
+
+Choice along(const char* op, const Array& x, const Array& indices, int64_t axis, IndexMode mode) {
+  int at = normalize_axis(axis, x.ndim(), op);
+  Choice choice;
+  choice.indices.push_back({at, indices, at});
+  choice.along = true;
+  choice.mode = mode;
+  return choice;
+}
+
+Choice of_first_axes(const char* op, const Array& x, std::span<const Array> indices, IndexMode mode) {
+  if (static_cast<int>(indices.size()) > x.ndim())
+    fail(ErrorKind::index, op, ": ", indices.size(), " index arrays for an array of dimension ", x.ndim());
+  Choice choice;
+  choice.mode = mode;
+  for (const Array& index : indices) {
+    int axis = static_cast<int>(choice.indices.size());
+    choice.indices.push_back({axis, index, axis});
+  }
+  return choice;
+}
+
+const Op& scatter_op(bool add) { return add ? kIndexAdd : kIndexUpdate; }
+
+}  // namespace
+
+Array take_along(const Array& x, const Array& indices, int64_t axis, IndexMode mode) {
+  return gather(kTakeAlong, x, along("take_along_axis", x, indices, axis, mode));
+}
+
+void put_along(const Array& x, const Array& indices, const Arg& value, int64_t axis, IndexMode mode, bool add) {
+  scatter(scatter_op(add), x, along("put_along_axis", x, indices, axis, mode), value);
+}
+
+Array gather(const Array& x, std::span<const Array> indices, IndexMode mode) {
+  return gather(kIndex, x, of_first_axes("index", x, indices, mode));
+}
+
+void scatter(const Array& x, std::span<const Array> indices, const Arg& value, IndexMode mode, bool add) {
+  const Op& op = scatter_op(add);
+  scatter(op, x, of_first_axes(op.name, x, indices, mode), value);
+}
+
+Array scattered(const Array& x, std::span<const Array> indices, const Arg& value, IndexMode mode, bool add) {
+  const Op& op = scatter_op(add);
+  return scattered(op, x, of_first_axes(op.name, x, indices, mode), value);
 }
 
 }  // namespace slipstream

@@ -210,6 +210,26 @@ Array select(const Array& x, int axis, int64_t index) {
   });
 }
 
+Array reinterpret(const Array& x, DType dtype) {
+  auto from = static_cast<int64_t>(itemsize(x.dtype)), to = static_cast<int64_t>(itemsize(dtype));
+  View v = x;
+  v.dtype = dtype;
+  if (from != to) {
+    int last = x.ndim() - 1;
+    if (last < 0 || (x.shape[last] != 1 && x.strides[last] != from))
+      fail(ErrorKind::value, "view: to see ", x.dtype, " as ", dtype, ", the last axis must be contiguous");
+    if (x.shape[last] * from % to)
+      fail(ErrorKind::value, "view: ", x.shape[last], " elements of ", x.dtype, " along the last axis are no whole ",
+           dtype);
+    v.shape[last] = x.shape[last] * from / to;
+    v.strides[last] = to;
+  }
+  bool aligned = v.offset % to == 0;
+  for (int i = 0; i < v.ndim(); i++) aligned = aligned && (v.shape[i] < 2 || v.strides[i] % to == 0);
+  if (!aligned) fail(ErrorKind::value, "view: elements of ", dtype, " would not be aligned; copy the array first");
+  return x.view(std::move(v));
+}
+
 Array diagonal(const Array& x, int64_t offset, int axis1, int axis2) {
   if (x.ndim() < 2) fail(ErrorKind::value, "diagonal: needs at least two dimensions, not shape ", x.shape);
   int a = normalize_axis(axis1, x.ndim(), "diagonal"), b = normalize_axis(axis2, x.ndim(), "diagonal");

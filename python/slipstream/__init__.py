@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from . import device as device
     from . import engine as engine
     from . import gluon as gluon
+    from . import image as image
     from . import init as init
     from . import initializer as initializer
     from . import kvstore as kvstore
     from . import lr_scheduler as lr_scheduler
+    from . import metric as metric
     from . import np as np
     from . import npx as npx
     from . import optimizer as optimizer
@@ -40,7 +42,8 @@ __version__ = "0.1.0"
 
 _MODULES: tuple[str, ...] = ("config", "device", "engine", "errors", "gluon", "np", "npx", "profiler")
 _MODULES += ("autograd",)
-_MODULES += ("init", "initializer", "kvstore", "lr_scheduler", "optimizer")
+_MODULES += ("init", "initializer", "kvstore", "lr_scheduler", "metric", "optimizer")
+_MODULES += ("image",)
 _FROM_DEVICE = ("Context", "Device", "cpu", "current_context", "current_device", "gpu", "num_gpus")
 __all__ = [*_MODULES, *_FROM_DEVICE]
 

@@ -255,7 +255,7 @@ def _plan(**settings: Any) -> _Restore:
 
 
 def bulk(size: int) -> AbstractContextManager[Any]:
-    """In a `with` block: up to `size` tiny calls are run as one task.
+    """In a `with` block: up to `size` tiny calls are run as one task; with 1, each is planned and has its own.
 
     >>> with bulk(16):
     ...     print(planning()["bulk"])

@@ -15,6 +15,7 @@ from numpy.exceptions import AxisError
 
 from ._core import (
     LateIndexError,
+    LateLinAlgError,
     LateOverflowError,
     LateTypeError,
     LateValueError,
@@ -27,6 +28,7 @@ from ._core import (
 __all__ = [
     "AxisError",
     "LateIndexError",
+    "LateLinAlgError",
     "LateOverflowError",
     "LateTypeError",
     "LateValueError",

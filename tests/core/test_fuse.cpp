@@ -97,6 +97,7 @@ TEST(fused_and_plain_programs_have_the_same_bits) {
         planning.fuse = fuse;
         planning.skip = skip;
         planning.batch = seed % 3 == 0 ? 7 : 256;
+        planning.bulk = seed % 2 == 0 ? 1 : restore.planning.bulk;
         engine::set_planning(planning);
         if (!same_bits(run_program(seed), expected))
           check::failed(__FILE__, __LINE__,

@@ -121,10 +121,10 @@ inline void on_all_engines(const std::function<void()>& body) {
   engine::set_engine_kind(engine::EngineKind::async);
   for (int workers : {1, 2, 8}) {
     engine::set_workers(workers);
-    for (int batch : {1, 256}) {
+    for (auto [batch, bulk] : {std::pair(1, 1), {256, 1}, {256, restore.planning.bulk}}) {
       engine::Planning planning = restore.planning;
       planning.batch = batch;
-      planning.bulk = batch == 1 ? 1 : restore.planning.bulk;
+      planning.bulk = bulk;
       engine::set_planning(planning);
       body();
     }

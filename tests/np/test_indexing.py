@@ -1,4 +1,4 @@
-"""Indexing: basic keys by the core, one array, list or mask by the package; aliasing; errors that name the key."""
+"""Indexing: views and their aliasing, floats as indices, masks, values that fit. (test_indexing_keys: random keys.)"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy
 import pytest
 from compare import Draw, Pair, agree, same
 
-from slipstream import engine, errors, np, npx
+from slipstream import engine, errors, np
 
 BASIC = [
     *[
@@ -177,7 +177,19 @@ def test_assignment_by_mask_does_not_wait() -> None:
     x = np.arange(4)
     with engine.sync_guard("raise"):
         x[x > 1] = 0
+        x[x > 7, ...] = np.ones(1)
     same(x, numpy.array([0, 1, 0, 0], "float32"))
+
+
+def test_the_guard_names_what_waited() -> None:
+    x = np.arange(4)
+    with engine.sync_guard("raise"):
+        with pytest.raises(errors.SyncError, match=r"x\[mask\] waited here"):
+            x[x > 1]
+        with pytest.raises(errors.SyncError, match=r"x\[mask\] = values waited here"):
+            x[x > 1] = np.ones(2)
+        with pytest.raises(errors.SyncError, match="nonzero waited here"):
+            np.nonzero(x)
 
 
 def test_out_of_range_is_an_error_of_the_result() -> None:
@@ -187,22 +199,6 @@ def test_out_of_range_is_an_error_of_the_result() -> None:
     assert "test_indexing.py" in str(caught.value)
     with pytest.raises(errors.LateIndexError):
         y.wait_to_read()
-
-
-@pytest.mark.parametrize("key", ["a", 1.5, (slice(None), "b"), {"a": 1}])
-def test_bad_keys_are_named(key: Any) -> None:
-    with pytest.raises(IndexError, match="supported"):
-        cube().ours[key]
-    with pytest.raises(IndexError, match="supported"):
-        cube().ours[key] = 1
-
-
-def test_two_arrays_are_not_supported_yet() -> None:
-    i = np.array([0, 1], dtype="int64")
-    with pytest.raises(IndexError, match="int64"):
-        cube().ours[i, i]
-    with pytest.raises(IndexError, match="int64"):
-        cube().ours[i] = 0
 
 
 def test_iteration_and_containment() -> None:
@@ -219,12 +215,17 @@ def test_iteration_and_containment() -> None:
 
 def test_fill_diagonal() -> None:
     for value in (5, [1, 2]):
-        x = numpy.zeros((3, 4), "float32")
-        ours = np.array(x)
-        numpy.fill_diagonal(x, value)
-        np.fill_diagonal(ours, value)
-        same(ours, x)
-    npx.waitall()
+        for shape in ((3, 4), (4, 3), (9, 2), (0, 3), (3, 3, 3)):
+            for wrap in (False, True):
+                x = numpy.zeros(shape, "float32")
+                ours = np.array(x)
+                numpy.fill_diagonal(x, value, wrap)
+                np.fill_diagonal(ours, value, wrap)
+                same(ours, x)
+    with pytest.raises(ValueError, match=r"\(3,\)"):
+        np.fill_diagonal(np.zeros(3), 1)
+    with pytest.raises(ValueError, match=r"\(2, 2, 3\)"):
+        np.fill_diagonal(np.zeros((2, 2, 3)), 1)
 
 
 def test_an_element_is_a_value_and_a_slice_a_view() -> None:

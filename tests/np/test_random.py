@@ -153,3 +153,153 @@ def test_layout_does_not_matter() -> None:
     flat = np.random.normal(size=12).asnumpy()
     np.random.seed(9)
     same(np.random.normal(size=(3, 4)), flat.reshape(3, 4), 0)
+
+
+# ---- distributions: against NumPy's by the largest difference of their distribution functions
+
+DISTRIBUTIONS: dict[str, list[tuple[Any, ...]]] = {
+    "exponential": [(2.0,)],
+    "standard_exponential": [()],
+    "laplace": [(1.0, 2.0)],
+    "logistic": [(1.0, 2.0)],
+    "gumbel": [(1.0, 2.0)],
+    "lognormal": [(0.1, 0.5)],
+    "rayleigh": [(2.0,)],
+    "weibull": [(1.5,)],
+    "pareto": [(5.0,)],
+    "power": [(2.0,)],
+    "standard_cauchy": [()],
+    "triangular": [(0.0, 1.0, 3.0)],
+    "wald": [(1.0, 2.0)],
+    "standard_gamma": [(0.3,), (1.0,), (20.0,)],
+    "gamma": [(3.0, 2.0)],
+    "beta": [(2.0, 3.0), (0.5, 0.5)],
+    "chisquare": [(3.0,)],
+    "noncentral_chisquare": [(3.0, 2.0), (0.5, 1.0)],
+    "f": [(5.0, 9.0)],
+    "noncentral_f": [(5.0, 9.0, 1.0)],
+    "standard_t": [(9.0,)],
+    "poisson": [(0.5,), (9.5,), (10.5,), (500.0,)],
+    "binomial": [(10, 0.3), (10, 0.9), (1000, 0.4), (100000, 0.999)],
+    "negative_binomial": [(3, 0.4)],
+    "geometric": [(0.3,), (1.0,)],
+    "hypergeometric": [(5, 6, 4)],
+    "logseries": [(0.6,)],
+    "zipf": [(4.0,)],
+    "vonmises": [(0.5, 2.0)],
+}
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_distribution(name: str, rng: numpy.random.Generator) -> None:
+    n = 20_000
+    np.random.seed(7)
+    for parameters in DISTRIBUTIONS[name]:
+        made = getattr(np.random, name)(*parameters, size=n)
+        theirs = numpy.sort(getattr(rng, name)(*parameters, size=n))
+        assert made.dtype == (np.int64 if theirs.dtype.kind == "i" else np.float32)
+        ours = numpy.sort(made.asnumpy())
+        at = numpy.concatenate([ours, theirs])
+        apart = numpy.searchsorted(ours, at, "right") - numpy.searchsorted(theirs, at, "right")
+        assert numpy.abs(apart).max() / n < 0.021, parameters  # chance: below 1 in 3000
+        assert numpy.isfinite(ours).all()
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_distributions_follow_the_seed_and_the_parameters(name: str) -> None:
+    parameters = DISTRIBUTIONS[name][0]
+    draw = getattr(np.random, name)
+    np.random.seed(3)
+    first = draw(*parameters, size=(3, 50)).asnumpy()
+    np.random.seed(3)
+    assert (draw(*parameters, size=(3, 50)).asnumpy() == first).all()
+    if parameters:
+        arrays = [np.array(numpy.full((2, 1), p, "float64")) for p in parameters]
+        assert draw(*arrays).shape == (2, 1)
+        assert draw(*arrays, size=(4, 2, 3)).shape == (4, 2, 3)
+        with pytest.raises(ValueError, match=name):
+            draw(*arrays, size=(3, 3))
+    if name not in ("poisson", "binomial", "negative_binomial", "geometric", "hypergeometric", "logseries", "zipf"):
+        assert draw(*parameters, size=2, dtype="float64").dtype == np.float64
+
+
+def test_rejection_does_not_depend_on_the_cut() -> None:
+    """Element i is the same, however many there are."""
+    np.random.seed(3)
+    many = np.random.gamma(2.0, size=10_000, dtype="float64").asnumpy()
+    np.random.seed(3)
+    assert (np.random.gamma(2.0, size=7, dtype="float64").asnumpy() == many[:7]).all()
+
+
+def test_multinomial_and_dirichlet(rng: numpy.random.Generator) -> None:
+    np.random.seed(5)
+    chances = [0.1, 0.0, 0.4, 0.5]
+    made = np.random.multinomial(20, chances, size=(3, 2000)).asnumpy()
+    assert (made.sum(-1) == 20).all() and (made >= 0).all()
+    numpy.testing.assert_allclose(made.mean((0, 1)), 20 * numpy.array(chances), atol=0.15)
+    shares = np.random.dirichlet([1.0, 2.0, 5.0], size=5000).asnumpy()
+    numpy.testing.assert_allclose(shares.sum(-1), 1, atol=1e-5)
+    numpy.testing.assert_allclose(shares.mean(0), numpy.array([1, 2, 5]) / 8, atol=0.02)
+    assert np.random.multinomial(np.array([3, 4]), np.array([[0.5, 0.5], [0.1, 0.9]])).shape == (2, 2)
+
+
+def test_multivariate_normal() -> None:
+    np.random.seed(5)
+    mean, cov = numpy.array([1.0, -1.0]), numpy.array([[2.0, 0.6], [0.6, 1.0]])
+    made = np.random.multivariate_normal(mean, cov, size=20_000).asnumpy()
+    numpy.testing.assert_allclose(made.mean(0), mean, atol=0.05)
+    numpy.testing.assert_allclose(numpy.cov(made.T), cov, atol=0.08)
+    with pytest.raises(ValueError, match="positive-semidefinite"):
+        np.random.multivariate_normal([0, 0], [[1, 2], [2, 1]], check_valid="raise").wait_to_read()
+    with pytest.raises(ValueError, match="do not fit"):
+        np.random.multivariate_normal([0, 0, 0], [[1, 0], [0, 1]])
+
+
+def test_choice_by_probabilities() -> None:
+    np.random.seed(5)
+    p = [0.1, 0.0, 0.3, 0.6]
+    counts = numpy.bincount(np.random.choice(4, 20_000, p=p).asnumpy(), minlength=4) / 20_000
+    numpy.testing.assert_allclose(counts, p, atol=0.02)
+    firsts = [0, 0, 0, 0]
+    for _ in range(400):
+        chosen = np.random.choice(4, 3, replace=False, p=np.array(p)).tolist()
+        assert sorted(chosen) == [0, 2, 3]
+        firsts[chosen[0]] += 1
+    numpy.testing.assert_allclose(numpy.array(firsts) / 400, p, atol=0.1)
+
+
+BAD_PARAMETERS = [
+    (lambda: np.random.choice(3, p=[0.5, 0.6, 0.7]), "choice: the probabilities in p add up to 1.8"),
+    (lambda: np.random.choice(2, p=[-0.5, 1.5]), "choice: p holds -0.5"),
+    (lambda: np.random.choice(2, p=np.array([0.5, 0.6])).wait_to_read(), "choice: the probabilities in p add up"),
+    (lambda: np.random.choice(3, 2, replace=False, p=[1.0, 0, 0]), "only 1 can come"),
+    (lambda: np.random.normal(0, -1), "normal: scale must not be negative: -1"),
+    (lambda: np.random.normal(0, numpy.array([1.0, -2.0])), "normal: scale must not be negative: -2"),
+    (lambda: np.random.gamma(-1), "gamma: shape must not be negative"),
+    (lambda: np.random.gamma(np.array([-1.0])).wait_to_read(), "gamma: shape must not be negative"),
+    (lambda: np.random.binomial(3, 1.5), "binomial: p must lie between 0 and 1: 1.5"),
+    (lambda: np.random.poisson(-1), "poisson: lam must not be negative"),
+    (lambda: np.random.triangular(1, 0, 2), "triangular: left=1.0"),
+    (lambda: np.random.multinomial(3, [0.9, 0.9, 0.1]), "multinomial: the probabilities"),
+    (lambda: np.random.exponential(size=(-1,)), "exponential: size"),
+]
+
+
+@pytest.mark.parametrize("case", BAD_PARAMETERS, ids=[case[1][:25] for case in BAD_PARAMETERS])
+def test_bad_parameters(case: Any) -> None:
+    with pytest.raises(ValueError, match=case[1]):
+        case[0]()
+
+
+def test_generators_have_the_same_distributions() -> None:
+    generator = np.random.default_rng(3)
+    assert generator.gamma(2.0, size=3).shape == (3,)
+    assert sorted(generator.permuted(np.arange(5)).tolist()) == [0, 1, 2, 3, 4]
+    rows = generator.permuted(np.array([[1, 2, 3]] * 4), axis=1)
+    assert [sorted(row) for row in rows.tolist()] == [[1, 2, 3]] * 4
+    assert len(generator.bytes(7)) == len(np.random.bytes(7)) == 7
+    first, second = generator.spawn(2)
+    assert (first.normal(size=3) != second.normal(size=3)).any()
+    assert np.random.random_integers(3, 3).item() == 3
+    for name in ("rand", "randn", "random_sample", "ranf", "sample", "standard_normal", "randint", "shuffle"):
+        assert callable(getattr(np.random, name))

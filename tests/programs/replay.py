@@ -51,13 +51,14 @@ SYNC = Setting("sync", kind="sync")
 SETTINGS = (
     Setting("1 worker", workers=1),
     Setting("2 workers"),
-    Setting("8 workers", workers=8),
+    Setting("2 workers, a task for each call", bulk=1),
+    Setting("8 workers", workers=8, bulk=1),
     Setting("one by one", workers=2, batch=1, bulk=1),
     Setting("one by one, 8 workers", workers=8, batch=1, bulk=1),
     Setting("all at once", workers=1, batch=1 << 20, bulk=1 << 20, dam=True),
     Setting("all at once, no groups", workers=1, batch=1 << 20, bulk=1, dam=True),
     Setting("no fusion", fuse=False),
-    Setting("no skipping", workers=8, skip=False),
+    Setting("no skipping", workers=8, bulk=1, skip=False),
     Setting("no fusion, no skipping, all at once", workers=1, batch=1 << 20, fuse=False, skip=False, dam=True),
 )
 BY_NAME = {setting.name: setting for setting in (SYNC, *SETTINGS)}

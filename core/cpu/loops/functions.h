@@ -236,6 +236,26 @@ T floor_divide(T x, T y) {
   T whole = floor(q);
   return q - whole > T(0.5) ? whole + 1 : whole;
 }
+// Euclid's, on magnitudes, which also hold the smallest integer's.
+template <Integer T>
+T gcd(T x, T y) {
+  using U = std::make_unsigned_t<T>;
+  U a = x < 0 ? static_cast<U>(-static_cast<U>(x)) : static_cast<U>(x);
+  U b = y < 0 ? static_cast<U>(-static_cast<U>(y)) : static_cast<U>(y);
+  while (b) {
+    U rest = static_cast<U>(a % b);
+    a = b;
+    b = rest;
+  }
+  return static_cast<T>(a);
+}
+template <Integer T>
+T lcm(T x, T y) {
+  T common = gcd(x, y);
+  if (common == 0) return 0;
+  auto product = static_cast<T>(x / common * y);
+  return product < 0 ? static_cast<T>(-product) : product;
+}
 template <Integer T>
 T reciprocal(T x) {
   return x == 0 ? (std::is_signed_v<T> && sizeof(T) >= 4 ? std::numeric_limits<T>::min() : T(0))

@@ -14,37 +14,60 @@ from .._core import ndarray as ndarray
 from . import (
     _creation,
     _dtype,
+    _einsum,
     _elementwise,
+    _files,
+    _functional,
     _indexing,
     _joining,
     _linalg,
     _manipulation,
+    _memory,
     _methods,
+    _numerics,
+    _padding,
+    _polynomials,
     _printing,
     _reduction,
     _rows,
+    _sets,
+    _sorting,
+    _windows,
 )
+from . import linalg as linalg
 from . import random as random
 from ._creation import *
 from ._dtype import *
 from ._dtype import bool_ as bool
+from ._einsum import *
 from ._elementwise import *
+from ._files import *
+from ._functional import *
 from ._indexing import *
 from ._joining import *
 from ._linalg import *
 from ._manipulation import *
+from ._memory import *
 from ._namespace import namespace_info as __array_namespace_info__
+from ._numerics import *
+from ._padding import *
+from ._polynomials import *
 from ._printing import *
 from ._reduction import *
 from ._rows import *
+from ._sets import *
+from ._sorting import *
+from ._windows import *
 
 __array_api_version__ = "2024.12"
 
 _methods.attach()
 
 if not TYPE_CHECKING:
-    __all__ = ["bool", "ndarray", "random"]
-    for _module in (_creation, _dtype, _elementwise, _indexing, _joining, _linalg, _manipulation):
+    __all__ = ["bool", "linalg", "ndarray", "random"]
+    for _module in (_creation, _dtype, _einsum, _elementwise, _indexing, _joining, _linalg, _manipulation):
         __all__ += _module.__all__
-    for _module in (_printing, _reduction, _rows):
+    for _module in (_printing, _reduction, _rows, _files, _functional, _memory, _numerics, _padding):
+        __all__ += _module.__all__
+    for _module in (_polynomials, _sets, _sorting, _windows):
         __all__ += _module.__all__

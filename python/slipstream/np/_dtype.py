@@ -35,6 +35,20 @@ intp = numpy.intp
 half = numpy.float16
 single = numpy.float32
 double = numpy.float64
+byte = numpy.byte
+short = numpy.short
+intc = numpy.intc
+long = numpy.int64
+longlong = numpy.longlong
+ubyte = numpy.ubyte
+ushort = numpy.ushort
+uintc = numpy.uintc
+uint = numpy.uint64
+uintp = numpy.uintp
+ulong = numpy.uint64
+ulonglong = numpy.ulonglong
+csingle = numpy.complex64
+cdouble = numpy.complex128
 dtype = numpy.dtype
 
 # Classes of types, for issubdtype.

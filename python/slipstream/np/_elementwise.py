@@ -142,7 +142,9 @@ def ldexp(x1: ArrayLike, x2: ArrayLike) -> ndarray:
     array([6.])
     """
     x1 = as_array(x1)
-    made = _core.multiply(x1, _core.exp2(_core.astype(as_array(x2, x1.device), numpy.float64)))
+    power = _core.astype(as_array(x2, x1.device), numpy.float64)
+    half = _core.trunc(power / 2)  # in two steps, neither of which overflows where the result does not
+    made = _core.multiply(_core.multiply(x1, _core.exp2(half)), _core.exp2(power - half))
     return _core.astype(made, _core.result_type(x1, 1.0))
 
 

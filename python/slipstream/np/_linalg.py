@@ -12,6 +12,17 @@ from ._manipulation import diagonal, moveaxis, ravel
 from ._types import ArrayLike, DTypeLike
 
 
+def as_inexact(a: ArrayLike) -> ndarray:
+    """An array that LAPACK takes: integers as float64."""
+    a = as_array(a)
+    return _core.astype(a, "float64") if a.dtype.kind in "biu" else a
+
+
+def transposed(x: ndarray) -> ndarray:
+    """The last two axes exchanged, a view."""
+    return _core.swapaxes(x, -1, -2)
+
+
 def dot(a: ArrayLike, b: ArrayLike, out: ndarray | None = None) -> ndarray:
     """Inner product of vectors, matrix product; in general over the last axis of `a` and the last but one of `b`.
 
@@ -152,6 +163,37 @@ def kron(a: ArrayLike, b: ArrayLike) -> ndarray:
     return _core.reshape(made, tuple(n * m for n, m in zip(left, right, strict=True)))
 
 
+def _parts(x: ndarray, axis: int) -> list[ndarray]:
+    """The elements of vectors along an axis: views, without the axis."""
+    return [_core.select(x, axis, i) for i in range(x.shape[axis])]
+
+
+def cross(
+    a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> ndarray:
+    """Cross products of vectors of two or three elements (of two and two: the third element of the product alone).
+
+    >>> np.cross(np.array([1, 2, 3]), np.array([4, 5, 6]))
+    array([-3.,  6., -3.])
+    """
+    a, b = as_arrays((a, b))
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    if a.ndim == 0 or b.ndim == 0:
+        raise ValueError(f"cross: shapes {a.shape} and {b.shape}: at least one dimension is needed")
+    at_a, at_b = normal_axis(axisa, a.ndim, "cross"), normal_axis(axisb, b.ndim, "cross")
+    if a.shape[at_a] not in (2, 3) or b.shape[at_b] not in (2, 3):
+        raise ValueError(f"cross: shapes {a.shape} and {b.shape}: vectors of two or three elements are needed")
+    x, y = _parts(a, at_a), _parts(b, at_b)
+    last = x[0] * y[1] - x[1] * y[0]
+    if len(x) == 2 and len(y) == 2:
+        return last
+    zero = _core.multiply(last, 0)
+    first = (x[1] * y[2] if len(y) == 3 else zero) - (x[2] * y[1] if len(x) == 3 else zero)
+    second = (x[2] * y[0] if len(x) == 3 else zero) - (x[0] * y[2] if len(y) == 3 else zero)
+    return _core.stack([first, second, last], normal_axis(axisc, last.ndim + 1, "cross"))
+
+
 def trace(
     a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None, out: ndarray | None = None
 ) -> ndarray:
@@ -164,4 +206,4 @@ def trace(
 
 
 if not TYPE_CHECKING:
-    __all__ = public(globals())
+    __all__ = [name for name in public(globals()) if name not in ("as_inexact", "transposed")]

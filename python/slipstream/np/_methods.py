@@ -7,7 +7,19 @@ from typing import Any
 from .. import _await, _core
 from .._core import ndarray
 from ..device import resolve
-from . import _creation, _elementwise, _indexing, _interop, _joining, _linalg, _manipulation, _reduction, _rows
+from . import (
+    _creation,
+    _elementwise,
+    _indexing,
+    _interop,
+    _joining,
+    _linalg,
+    _manipulation,
+    _memory,
+    _reduction,
+    _rows,
+    _sorting,
+)
 
 # Functions whose first argument is the array: the method is the function.
 SAME = {
@@ -18,6 +30,7 @@ SAME = {
     _linalg: ["dot", "trace", "vdot", "inner", "outer"],
     _manipulation: ["diagonal", "expand_dims", "flip", "moveaxis"],
     _reduction: ["count_nonzero", "nanprod", "nansum", "ptp"],
+    _sorting: ["argpartition", "argsort", "searchsorted"],
 }
 
 
@@ -142,7 +155,7 @@ def methods() -> dict[str, Any]:
     # Rows are methods by the core's doing; here their other names become methods too.
     found |= {name: getattr(_core, row) for name, row in _rows.ALIASES.items() if _rows.ROWS[row]["arity"] == 1}
     found |= {method.__name__: method for method in OWN}
-    return found | SPECIAL
+    return found | _memory.METHODS | _sorting.METHODS | SPECIAL
 
 
 def attach() -> None:

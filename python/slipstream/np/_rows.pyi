@@ -499,6 +499,17 @@ def fmod(
     order: str = "K",
     dtype: Any = None,
 ) -> ndarray: ...
+def gcd(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
 def greater(
     x1: Any,
     x2: Any,
@@ -575,6 +586,17 @@ def isinf(
 ) -> ndarray: ...
 def isnan(
     x: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
+def lcm(
+    x1: Any,
+    x2: Any,
     /,
     out: ndarray | None = None,
     *,

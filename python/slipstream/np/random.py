@@ -9,50 +9,28 @@ True
 
 from __future__ import annotations
 
+import builtins
 import math
 import operator
 import os
 from collections.abc import Callable
-from typing import Any
+from types import MethodType
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from .. import _core
 from .._core import ndarray
 from ..device import Device, named, resolve
-from ._arguments import as_array, as_dims, as_dtype
+from ._arguments import as_array, normal_axis
+from ._continuous import Continuous
+from ._discrete import Discrete
+from ._draws import F64, INT, check, dims_of, float_type, is_number
 from ._types import ArrayLike, DeviceLike, DTypeLike, Shape
 
-__all__ = [
-    *["Generator", "choice", "default_rng", "normal", "permutation", "rand", "randint", "randn", "random"],
-    *["random_sample", "ranf", "sample", "seed", "shuffle", "standard_normal", "uniform"],
-]
 
-_INT = numpy.dtype("int64")
-
-
-def _dims(size: Any) -> tuple[int, ...]:
-    dims = () if size is None else as_dims(size)
-    if any(n < 0 for n in dims):
-        raise ValueError(f"random: size {size} holds a negative length")
-    return dims
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) or (isinstance(value, (numpy.generic, numpy.ndarray)) and value.ndim == 0)
-
-
-def _float(dtype: DTypeLike) -> numpy.dtype[Any]:
-    found = as_dtype(dtype)
-    if found.kind in "biuc":
-        raise TypeError(f"random: numbers of a continuous distribution cannot be {found}")
-    return found
-
-
-class _Source:
+class _Source(Continuous, Discrete):
     """The distributions, from a stream of numbers that a subclass names."""
-
-    _state: _core.RandomState | None = None  # None: the device's own stream
 
     def _located(
         self,
@@ -64,11 +42,11 @@ class _Source:
         device: Device,
     ) -> ndarray:
         """`shift + scale * (a standard draw)`, in the shape of the parameters if no size is given."""
-        kind = _float(dtype)
+        kind = float_type(dtype)
         shift, scale = as_array(shift, device), as_array(scale, device)
         shape = numpy.broadcast_shapes(shift.shape, scale.shape)
         if size is not None:
-            shape = _dims(size)
+            shape = dims_of(size)
             numpy.broadcast_shapes(shape, shift.shape, scale.shape)
         made = draw(self._state, 0.0, 1.0, shape, kind, device)
         return _core.add(_core.multiply(made, _core.astype(scale, kind)), _core.astype(shift, kind))
@@ -89,7 +67,8 @@ class _Source:
         >>> np.random.normal(0, 1, size=(2, 3)).shape
         (2, 3)
         """
-        if _is_number(loc) and _is_number(scale):
+        check("normal", "scale", scale, "not negative")
+        if is_number(loc) and is_number(scale):
             made = _core.random_normal(self._state, loc, scale, size, dtype, named(device, ctx))
         else:
             made = self._located(_core.random_normal, loc, scale, size, dtype, resolve(device, ctx))
@@ -112,27 +91,13 @@ class _Source:
         >>> bool(((1 <= x) & (x < 2)).all())
         True
         """
-        if _is_number(low) and _is_number(high):
+        if is_number(low) and is_number(high):
             made = _core.random_uniform(self._state, low, high, size, dtype, named(device, ctx))
         else:
             place = resolve(device, ctx)
             low, high = as_array(low, place), as_array(high, place)
             made = self._located(_core.random_uniform, low, _core.subtract(high, low), size, dtype, place)
         return made if out is None else _into(made, out)
-
-    def _integers(self, low: Any, high: Any, size: Any, dtype: DTypeLike, place: Device, function: str) -> ndarray:
-        kind = as_dtype(_INT if dtype is None else dtype)
-        if kind.kind not in "iub":
-            raise TypeError(f"{function}: integers cannot be {kind}")
-        if not (_is_number(low) and _is_number(high)):
-            raise TypeError(f"{function}: low and high must be numbers")
-        low, high = math.ceil(low), math.ceil(high)
-        if low >= high:
-            raise ValueError(f"{function}: low={low} is not below high={high}")
-        least, most = (0, 1) if kind.kind == "b" else (numpy.iinfo(kind).min, numpy.iinfo(kind).max)
-        if low < least or high - 1 > most:
-            raise ValueError(f"{function}: the range from {low} to {high} does not fit into {kind}")
-        return _core.random_integers(self._state, low, high - low, _dims(size), kind, place)
 
     def permutation(self, x: ArrayLike, *, device: DeviceLike = None, ctx: DeviceLike = None) -> ndarray:
         """The numbers 0 to x - 1 in random order, or a copy of an array with its first axis in random order.
@@ -171,6 +136,7 @@ class _Source:
         replace: bool = True,
         p: ArrayLike = None,
         device: DeviceLike = None,
+        out: ndarray | None = None,
         *,
         ctx: DeviceLike = None,
     ) -> ndarray:
@@ -183,7 +149,7 @@ class _Source:
         source = None if number else as_array(a)
         place = resolve(device, ctx) if source is None else source.device
         n = int(a) if source is None else source.shape[0]
-        shape = _dims(size)
+        shape = dims_of(size)
         count = math.prod(shape)
         if n <= 0 and count:
             raise ValueError("choice: there is nothing to choose from")
@@ -192,22 +158,48 @@ class _Source:
         if p is not None:
             chosen = self._by_probability(p, n, count, replace, place)
         elif replace:
-            chosen = self._integers(0, n, (count,), _INT, place, "choice")
+            chosen = self._integers(0, n, (count,), INT, place, "choice")
         else:
             chosen = _core.random_permutation(self._state, n, place)[:count]
         chosen = _core.reshape(chosen, shape)
-        return chosen if source is None else _core.take(source, chosen, 0, "raise")
+        made = chosen if source is None else _core.take(source, chosen, 0, "raise")
+        return made if out is None else _into(made, out)
 
     def _by_probability(self, p: ArrayLike, n: int, count: int, replace: bool, place: Device) -> ndarray:
-        weights = _core.astype(as_array(p, place), numpy.float64)
+        if isinstance(p, ndarray):  # its values are checked when they are there
+            weights = _core.astype(p, F64)
+            tolerance = 1e-6 if p.dtype == F64 else 1e-3
+            if weights.shape == (n,):
+                needed = 0 if replace else count
+                weights = _core.host_call(lambda w: _checked(w, needed, tolerance), [weights], (n,), F64, place)
+        else:
+            known = numpy.asarray(p, dtype=F64)
+            weights = _core.array(
+                _checked(known, 0 if replace else count) if known.shape == (n,) else known, F64, place
+            )
         if weights.shape != (n,):
             raise ValueError(f"choice: p has shape {weights.shape}; it must be ({n},)")
-        if not replace:
-            raise ValueError("choice: replace=False with p is not supported")
+        if not replace:  # the first so many to arrive, if each comes after an exponential time of that rate
+            arrivals = -_core.log1p(-_core.random_uniform(self._state, 0.0, 1.0, (n,), F64, place)) / weights
+            made: ndarray = _core.host_call(
+                lambda times: numpy.argsort(times, kind="stable")[:count], [arrivals], (count,), INT, place
+            )
+            return made
         ends = _core.cumsum(weights, 0)
-        draws = _core.random_uniform(self._state, 0.0, 1.0, (count, 1), numpy.dtype("float64"), place)
+        draws = _core.random_uniform(self._state, 0.0, 1.0, (count, 1), F64, place)
         below = _core.greater_equal(draws * ends[-1], ends[:-1])
-        return _core.sum(below, axis=1, dtype=_INT)
+        return _core.sum(below, axis=1, dtype=INT)
+
+
+def _checked(p: Any, least: int, tolerance: float = 1e-6) -> Any:
+    """Probabilities that are some, of which at least so many are not 0."""
+    if not (p >= 0).all():
+        raise ValueError(f"choice: p holds {p[~(p >= 0)][0]}, which is no probability")
+    if abs(p.sum() - 1) > tolerance:
+        raise ValueError(f"choice: the probabilities in p add up to {p.sum():.9g}, not to 1")
+    if numpy.count_nonzero(p) < least:
+        raise ValueError(f"choice: cannot take {least} without putting back: only {numpy.count_nonzero(p)} can come")
+    return p
 
 
 def _into(made: ndarray, out: ndarray) -> ndarray:
@@ -261,6 +253,37 @@ class Generator(_Source):
             low, high = 0, low
         return self._integers(low, high + endpoint, size, dtype, resolve(device, ctx), "integers")
 
+    def permuted(self, x: ArrayLike, *, axis: int | None = None) -> ndarray:
+        """A copy with each line along an axis in an order of its own (None: all elements in random order).
+
+        >>> np.random.default_rng(1).permuted(np.arange(4)).sum()
+        array(6.)
+        """
+        x = as_array(x)
+        if axis is None:
+            return _core.reshape(self.permutation(_core.reshape(x, (-1,))), x.shape)
+        axis = normal_axis(axis, x.ndim, "permuted")
+        lines = _core.reshape(_core.swapaxes(x, axis, -1), (-1, x.shape[axis]))
+        mixed = [self.permutation(line) for line in lines]
+        shape = _core.swapaxes(x, axis, -1).shape
+        return _core.swapaxes(_core.reshape(_core.stack(mixed), shape), axis, -1) if mixed else _core.copy(x)
+
+    def bytes(self, length: int) -> Any:
+        """Random bytes: waits.
+
+        >>> len(np.random.default_rng(1).bytes(5))
+        5
+        """
+        return builtins.bytes(self.integers(0, 256, length, "uint8").tolist())
+
+    def spawn(self, n_children: int) -> list[Generator]:
+        """New generators whose numbers have nothing to do with one another.
+
+        >>> len(np.random.default_rng(1).spawn(2))
+        2
+        """
+        return [Generator(seed) for seed in self.integers(0, 2**63 - 1, n_children).tolist()]
+
 
 def _as_seed(seed: Any) -> int:
     if seed is None:
@@ -287,6 +310,38 @@ uniform = _global.uniform
 permutation = _global.permutation
 shuffle = _global.shuffle
 choice = _global.choice
+beta = _global.beta
+binomial = _global.binomial
+chisquare = _global.chisquare
+dirichlet = _global.dirichlet
+exponential = _global.exponential
+f = _global.f
+gamma = _global.gamma
+geometric = _global.geometric
+gumbel = _global.gumbel
+hypergeometric = _global.hypergeometric
+laplace = _global.laplace
+logistic = _global.logistic
+lognormal = _global.lognormal
+logseries = _global.logseries
+multinomial = _global.multinomial
+multivariate_normal = _global.multivariate_normal
+negative_binomial = _global.negative_binomial
+noncentral_chisquare = _global.noncentral_chisquare
+noncentral_f = _global.noncentral_f
+pareto = _global.pareto
+poisson = _global.poisson
+power = _global.power
+rayleigh = _global.rayleigh
+standard_cauchy = _global.standard_cauchy
+standard_exponential = _global.standard_exponential
+standard_gamma = _global.standard_gamma
+standard_t = _global.standard_t
+triangular = _global.triangular
+vonmises = _global.vonmises
+wald = _global.wald
+weibull = _global.weibull
+zipf = _global.zipf
 
 
 def seed(seed: int | None = None, device: Any = "all", *, seed_state: int | None = None) -> None:
@@ -355,3 +410,29 @@ def randint(
         low, high = 0, low
     made = _global._integers(low, high, size, dtype, resolve(device, ctx), "randint")
     return made if out is None else _into(made, out)
+
+
+def random_integers(low: int, high: int | None = None, size: Shape | None = None) -> ndarray:
+    """Integers from `low` (1 if only one is given) up to and including `high`.
+
+    >>> np.random.random_integers(3, 3, size=2)
+    array([3, 3], dtype=int64)
+    """
+    return randint(1, low + 1, size) if high is None else randint(low, high + 1, size)
+
+
+def bytes(length: int) -> Any:
+    """Random bytes: waits.
+
+    >>> len(np.random.bytes(5))
+    5
+    """
+    return builtins.bytes(randint(0, 256, length, "uint8").tolist())
+
+
+if not TYPE_CHECKING:
+    __all__ = sorted(
+        name
+        for name, value in globals().items()
+        if name[0] != "_" and (isinstance(value, MethodType) or getattr(value, "__module__", "") == __name__)
+    )

@@ -7,6 +7,8 @@ array([0., 2.])
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .._core import (
     digamma,
     erf,
@@ -34,9 +36,34 @@ from ..device import (
     num_gpus,
 )
 from ..np.random import seed
+from . import _nn, _nn_attention, _nn_boxes, _nn_loss, _nn_norm, _nn_rnn, _nn_spatial
 from ._files import load, save, savez
 from ._host import host_call, waitall
-from ._nn import activation, gelu, leaky_relu, log_softmax, silu, softmax
+from ._index import (
+    arange_like,
+    boolean_mask,
+    broadcast_like,
+    embedding,
+    gather_nd,
+    index_add,
+    index_update,
+    nonzero,
+    one_hot,
+    pick,
+    reshape_like,
+    scatter_nd,
+    sequence_last,
+    sequence_mask,
+    sequence_reverse,
+)
+from ._nn import *
+from ._nn_attention import *
+from ._nn_boxes import *
+from ._nn_loss import *
+from ._nn_norm import *
+from ._nn_rnn import *
+from ._nn_spatial import *
+from ._products import batch_dot, khatri_rao
 from ._settings import (
     is_np_array,
     is_np_default_dtype,
@@ -46,11 +73,13 @@ from ._settings import (
     set_np_default_dtype,
     use_np,
 )
+from ._sorting import topk
 
 # In pieces that type checkers understand.
 __all__ = ["Context", "Device", "cpu", "cpu_pinned", "current_context", "current_device", "gpu", "gpu_memory_info"]
+__all__ += ["batch_dot", "khatri_rao"]
 __all__ += ["host_call", "load", "num_gpus", "save", "savez", "seed", "waitall"]
-__all__ += ["activation", "gelu", "leaky_relu", "log_softmax", "logsumexp", "silu", "softmax"]
+__all__ += ["topk"]
 __all__ += [
     "digamma",
     "erf",
@@ -59,10 +88,17 @@ __all__ += [
     "gamma",
     "gammaln",
     "log_sigmoid",
+    "logsumexp",
     "polygamma",
     "relu",
     "sigmoid",
     "softplus",
     "softsign",
 ]
+__all__ += ["arange_like", "boolean_mask", "broadcast_like", "embedding", "gather_nd", "index_add", "index_update"]
+__all__ += ["nonzero", "one_hot", "pick", "reshape_like", "scatter_nd", "sequence_last", "sequence_mask"]
+__all__ += ["sequence_reverse"]
 __all__ += ["is_np_array", "is_np_default_dtype", "is_np_shape", "reset_np", "set_np", "set_np_default_dtype", "use_np"]
+if not TYPE_CHECKING:
+    for _module in (_nn, _nn_attention, _nn_boxes, _nn_loss, _nn_norm, _nn_rnn, _nn_spatial):
+        __all__ += _module.__all__

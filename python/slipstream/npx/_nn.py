@@ -1,65 +1,104 @@
-"""Functions of neural networks, composed of rows of the table; the planner fuses them."""
+"""Activations and softmax, composed of rows of the table; the planner fuses them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from .. import _core
 from .._core import ndarray
-from ..np._arguments import as_array, normal_axis
+from ..np._arguments import as_array, normal_axis, public
 from ..np._types import ArrayLike, DTypeLike
+from ._nn_mode import constant, is_training
+
+# ---- softmax
+
+
+def _as_float(x: ndarray) -> ndarray:
+    return _core.astype(x, _core.result_type(x, 1.0)) if x.dtype.kind in "iub" else x
 
 
 def _prepare(
-    data: ArrayLike, axis: int, length: ArrayLike, temperature: float | None, use_length: bool, dtype: DTypeLike
+    function: str,
+    data: ArrayLike,
+    axis: int,
+    length: ArrayLike,
+    temperature: float | None,
+    use_length: bool,
+    dtype: DTypeLike,
 ) -> tuple[ndarray, ndarray | None]:
     """The argument of a softmax, and which elements count (None: all)."""
     x = as_array(data)
-    if dtype is not None:
-        x = _core.astype(x, dtype)
-    elif x.dtype.kind in "iub":
-        x = _core.astype(x, _core.result_type(x, 1.0))
+    x = _core.astype(x, dtype) if dtype is not None else _as_float(x)
     if temperature is not None and temperature != 1.0:
         x = x / temperature
     if length is None:
         if use_length:
-            raise ValueError("softmax: use_length=True needs length")
+            raise ValueError(f"{function}: use_length=True needs length")
         return x, None
-    at = normal_axis(axis, x.ndim, "softmax")
+    at = normal_axis(axis, x.ndim, function)
     lengths = as_array(length, x.device)
     if lengths.shape != x.shape[:at] + x.shape[at + 1 :]:
-        raise ValueError(f"softmax: length has shape {lengths.shape}, data {x.shape} with axis {axis} left out")
+        raise ValueError(f"{function}: length has shape {lengths.shape}, data {x.shape} with axis {axis} left out")
     places = _core.arange(0, 1, x.shape[at], numpy.dtype("int64"), x.device)
     places = _core.reshape(places, (x.shape[at],) + (1,) * (x.ndim - 1 - at))
     return x, _core.less(places, _core.expand_dims(lengths, [at]))
 
 
+def _shifted(x: ndarray, axis: int) -> ndarray:
+    """x less its largest element along the axis, which changes nothing but keeps exp in range."""
+    return x - constant(_core.max(x, axis=axis, keepdims=True))
+
+
+def _softmax(x: ndarray, axis: int, kept: ndarray | None) -> ndarray:
+    if x.size == 0:
+        return x
+    if kept is None:
+        e = _core.exp(_shifted(x, axis))
+        return e / _core.sum(e, axis=axis, keepdims=True)
+    # What does not count is moved out of the way before exp, so that its gradient is 0 and not NaN.
+    low = _core.where(kept, x, -math.inf)
+    top = constant(_core.max(low, axis=axis, keepdims=True))
+    e = _core.where(kept, _core.exp(_core.where(kept, x - top, 0.0)), 0.0)
+    total = _core.sum(e, axis=axis, keepdims=True)
+    return _core.where(kept, e / _core.where(_core.greater(total, 0), total, 1.0), 0.0)
+
+
+def _log_softmax(x: ndarray, axis: int, kept: ndarray | None) -> ndarray:
+    if x.size == 0:
+        return x
+    if kept is None:
+        moved = _shifted(x, axis)
+        return moved - _core.log(_core.sum(_core.exp(moved), axis=axis, keepdims=True))
+    low = _core.where(kept, x, -math.inf)
+    top = constant(_core.max(low, axis=axis, keepdims=True))
+    moved = _core.where(kept, x - top, 0.0)
+    total = _core.sum(_core.where(kept, _core.exp(moved), 0.0), axis=axis, keepdims=True)
+    return _core.where(kept, moved - _core.log(_core.where(_core.greater(total, 0), total, 1.0)), -math.inf)
+
+
 def softmax(
     data: ArrayLike,
+    length: Any = None,
     axis: int = -1,
-    length: ArrayLike = None,
     temperature: float | None = None,
     use_length: bool = False,
     dtype: DTypeLike = None,
 ) -> ndarray:
     """`exp(x) / sum(exp(x))` along an axis; with `length`, elements from that place on count as 0.
 
+    An int in the place of `length` is the axis.
+
     >>> npx.softmax(np.array([0.0, 0.0]))
     array([0.5, 0.5])
     """
-    x, kept = _prepare(data, axis, length, temperature, use_length, dtype)
-    if kept is None:
-        e = _core.exp(x - _core.max(x, axis=axis, keepdims=True))
-        return e / _core.sum(e, axis=axis, keepdims=True)
-    x = _core.where(kept, x, -math.inf)
-    top = _core.max(x, axis=axis, keepdims=True)
-    e = _core.where(kept, _core.exp(x - top), 0.0)
-    total = _core.sum(e, axis=axis, keepdims=True)
-    return _core.where(kept, e / total, 0.0)
+    if isinstance(length, int):
+        length, axis = None, length
+    x, kept = _prepare("softmax", data, axis, length, temperature, use_length, dtype)
+    return _softmax(x, axis, kept)
 
 
 def log_softmax(
@@ -75,20 +114,80 @@ def log_softmax(
     >>> npx.log_softmax(np.array([0.0, 0.0]))
     array([-0.6931472, -0.6931472])
     """
-    x, kept = _prepare(data, axis, length, temperature, use_length, dtype)
-    if kept is not None:
-        x = _core.where(kept, x, -math.inf)
-    shifted = x - _core.max(x, axis=axis, keepdims=True)
-    return shifted - _core.log(_core.sum(_core.exp(shifted), axis=axis, keepdims=True))
+    x, kept = _prepare("log_softmax", data, axis, length, temperature, use_length, dtype)
+    return _log_softmax(x, axis, kept)
 
 
-def gelu(data: ArrayLike) -> ndarray:
-    """`x * Φ(x)`: the argument times the normal distribution's share below it.
+def softmin(
+    data: ArrayLike,
+    axis: int = -1,
+    length: ArrayLike = None,
+    temperature: float | None = None,
+    use_length: bool = False,
+    dtype: DTypeLike = None,
+) -> ndarray:
+    """`softmax(-x)`: the smallest element counts most.
+
+    >>> npx.softmin(np.array([0.0, 0.0]))
+    array([0.5, 0.5])
+    """
+    x, kept = _prepare("softmin", data, axis, length, temperature, use_length, dtype)
+    return _softmax(-x, axis, kept)
+
+
+def _masked(function: str, data: ArrayLike, mask: ArrayLike, temperature: float | None) -> tuple[ndarray, ndarray]:
+    x = _as_float(as_array(data))
+    kept = as_array(mask, x.device)
+    kept = kept if kept.dtype.kind == "b" else _core.not_equal(kept, 0)
+    try:
+        shape = numpy.broadcast_shapes(x.shape, kept.shape)
+    except ValueError:
+        shape = ()
+    if shape != x.shape:
+        raise ValueError(f"{function}: mask of shape {kept.shape} cannot be broadcast to data of shape {x.shape}")
+    if temperature is not None and temperature != 1.0:
+        x = x / temperature
+    return x, kept
+
+
+def masked_softmax(
+    data: ArrayLike, mask: ArrayLike, axis: int = -1, temperature: float = 1.0, normalize: bool = True
+) -> ndarray:
+    """softmax over the elements where `mask` is true; 0 elsewhere.
+
+    >>> npx.masked_softmax(np.array([1.0, 1.0, 5.0]), np.array([True, True, False]))
+    array([0.5, 0.5, 0. ])
+    """
+    x, kept = _masked("masked_softmax", data, mask, temperature)
+    return _softmax(x, axis, kept)
+
+
+def masked_log_softmax(
+    data: ArrayLike, mask: ArrayLike, axis: int = -1, temperature: float = 1.0, normalize: bool = True
+) -> ndarray:
+    """log_softmax over the elements where `mask` is true; -inf elsewhere.
+
+    >>> npx.masked_log_softmax(np.array([1.0, 1.0, 5.0]), np.array([True, True, False]))
+    array([-0.6931472, -0.6931472,       -inf])
+    """
+    x, kept = _masked("masked_log_softmax", data, mask, temperature)
+    return _log_softmax(x, axis, kept)
+
+
+# ---- activations
+
+
+def gelu(data: ArrayLike, approximation: str = "erf") -> ndarray:
+    """`x * Φ(x)`: the argument times the normal distribution's share below it; `tanh` approximates it.
 
     >>> npx.gelu(np.array([0.0, 1.0]))
     array([0.       , 0.8413447])
     """
     x = as_array(data)
+    if approximation == "tanh":
+        return x * (0.5 * (1 + _core.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x))))
+    if approximation != "erf":
+        raise ValueError(f"gelu: approximation {approximation!r} is neither 'erf' nor 'tanh'")
     return x * (0.5 * (1 + _core.erf(x * math.sqrt(0.5))))
 
 
@@ -102,28 +201,93 @@ def silu(data: ArrayLike) -> ndarray:
     return x * _core.sigmoid(x)
 
 
-def leaky_relu(data: ArrayLike, gamma: ArrayLike = None, act_type: str = "leaky", slope: float = 0.25) -> ndarray:
-    """relu with a slope for negative arguments (`leaky`, `prelu`), or `elu`, `selu`, `gelu`.
+def mish(data: ArrayLike) -> ndarray:
+    """`x * tanh(log(1 + exp(x)))`.
+
+    >>> npx.mish(np.array([0.0]))
+    array([0.])
+    """
+    x = as_array(data)
+    return x * _core.tanh(_core.softplus(x))
+
+
+def hard_sigmoid(data: ArrayLike, alpha: float = 0.2, beta: float = 0.5) -> ndarray:
+    """`alpha * x + beta`, limited to the range from 0 to 1.
+
+    >>> npx.hard_sigmoid(np.array([-5.0, 0.0, 5.0]))
+    array([0. , 0.5, 1. ])
+    """
+    return _core.clip(alpha * as_array(data) + beta, 0, 1)
+
+
+def hard_swish(data: ArrayLike) -> ndarray:
+    """`x * clip(x + 3, 0, 6) / 6`.
+
+    >>> npx.hard_swish(np.array([-3.0, 3.0]))
+    array([-0.,  3.])
+    """
+    x = as_array(data)
+    return x * (_core.clip(x + 3, 0, 6) / 6)
+
+
+def _slopes(gamma: ArrayLike, x: ndarray) -> ndarray:
+    """One slope for all elements, or one for each channel (axis 1)."""
+    slopes = as_array(gamma, x.device)
+    if slopes.ndim == 1 and x.ndim > 1 and slopes.size > 1:
+        if slopes.size != x.shape[1]:
+            raise ValueError(f"leaky_relu: gamma has shape {slopes.shape}, data {x.shape} has {x.shape[1]} channels")
+        return _core.reshape(slopes, (-1, *(1,) * (x.ndim - 2)))
+    return slopes
+
+
+def leaky_relu(
+    data: ArrayLike = None,
+    gamma: ArrayLike = None,
+    act_type: str = "leaky",
+    slope: float = 0.25,
+    lower_bound: float = 0.125,
+    upper_bound: float = 0.334,
+    **_: Any,
+) -> ndarray:
+    """relu with a slope for negative arguments, or another of its family, by name.
+
+    `leaky` takes `slope`, `prelu` the array `gamma` (one slope, or one for each channel), `rrelu` draws slopes between
+    the bounds while training and takes their mean otherwise; `elu` is `slope * (exp(x) - 1)` there; and `selu`, `gelu`.
 
     >>> npx.leaky_relu(np.array([-4.0, 4.0]))
     array([-1.,  4.])
     """
     x = as_array(data)
-    if act_type in ("leaky", "prelu"):
-        return _core.where(_core.greater(x, 0), x, x * (slope if act_type == "leaky" else gamma))
+    above = _core.greater(x, 0)
+    if act_type == "leaky":
+        return _core.where(above, x, x * slope)
+    if act_type == "prelu":
+        if gamma is None:
+            raise ValueError("leaky_relu: prelu needs gamma")
+        return _core.where(above, x, x * _slopes(gamma, x))
+    if act_type == "rrelu":
+        middle: Any = (lower_bound + upper_bound) / 2
+        if is_training():
+            middle = _core.random_uniform(None, lower_bound, upper_bound, x.shape, x.dtype, x.device)
+        return _core.where(above, x, x * middle)
     if act_type == "elu":
-        return _core.where(_core.greater(x, 0), x, slope * _core.expm1(x))
+        return _core.where(above, x, slope * _core.expm1(_core.minimum(x, 0)))
     if act_type == "selu":
-        return 1.0507009873554805 * _core.where(_core.greater(x, 0), x, 1.6732632423543772 * _core.expm1(x))
-    if act_type == "gelu":
+        bent = 1.6732632423543772 * _core.expm1(_core.minimum(x, 0))
+        return 1.0507009873554805 * _core.where(above, x, bent)
+    if act_type in ("gelu", "gelu_erf"):
         return gelu(x)
-    raise ValueError(f"leaky_relu: act_type {act_type!r} is none of 'leaky', 'prelu', 'elu', 'selu', 'gelu'")
+    if act_type == "gelu_tanh":
+        return gelu(x, "tanh")
+    known = "'leaky', 'prelu', 'rrelu', 'elu', 'selu', 'gelu', 'gelu_erf', 'gelu_tanh'"
+    raise ValueError(f"leaky_relu: act_type {act_type!r} is none of {known}")
 
 
 _ACTIVATIONS: dict[str, Callable[..., ndarray]] = {
     "relu": _core.relu,
     "sigmoid": _core.sigmoid,
     "log_sigmoid": _core.log_sigmoid,
+    "mish": mish,
     "tanh": _core.tanh,
     "softrelu": _core.softplus,
     "softsign": _core.softsign,
@@ -141,3 +305,19 @@ def activation(data: ArrayLike, act_type: str = "relu", **_: Any) -> ndarray:
     if act_type not in _ACTIVATIONS:
         raise ValueError(f"activation: act_type {act_type!r} is none of {', '.join(map(repr, _ACTIVATIONS))}")
     return _ACTIVATIONS[act_type](data)
+
+
+def smooth_l1(data: ArrayLike, scalar: float = 1.0) -> ndarray:
+    """`(s x)² / 2` where `abs(x) < 1 / s²`, else `abs(x) - 0.5 / s²`, s being `scalar`.
+
+    >>> npx.smooth_l1(np.array([0.5, 2.0]))
+    array([0.125, 1.5  ])
+    """
+    x = as_array(data)
+    square = scalar * scalar
+    size = _core.abs(x)
+    return _core.where(_core.less(size, 1 / square), 0.5 * square * x * x, size - 0.5 / square)
+
+
+if not TYPE_CHECKING:
+    __all__ = public(globals())

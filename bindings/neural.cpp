@@ -1,0 +1,79 @@
+// Convolution and pooling, with their gradients.
+
+#include "../core/ops/structural.h"
+#include "ndarray.h"
+
+namespace slipstream::python {
+
+namespace {
+
+ConvOptions conv_options(nb::handle stride, nb::handle dilate, nb::handle pad, int64_t groups) {
+  return {to_axes(stride), to_axes(dilate), to_axes(pad), groups};
+}
+
+PoolKind pool_kind(const std::string& kind) {
+  if (kind == "max") return PoolKind::max;
+  if (kind == "mean") return PoolKind::mean;
+  if (kind == "mean_inside") return PoolKind::mean_inside;
+  if (kind == "sum") return PoolKind::sum;
+  fail(ErrorKind::value, "pooling: '", kind, "' is none of 'max', 'mean', 'mean_inside', 'sum'");
+}
+
+PoolOptions pool_options(const std::string& kind, nb::handle kernel, nb::handle stride, nb::handle pad,
+                         nb::handle size) {
+  return {pool_kind(kind), to_axes(kernel), to_axes(stride), to_axes(pad), to_axes(size)};
+}
+
+void bind_convolution(nb::module_& m) {
+  m.def(
+      "convolution",
+      [](const Array& data, const Array& weight, nb::object bias, nb::object stride, nb::object dilate, nb::object pad,
+         int64_t groups) {
+        std::optional<Array> b;
+        if (!bias.is_none()) b = to_array(bias.ptr(), data.device());
+        return convolution(data, weight, b ? &*b : nullptr, conv_options(stride, dilate, pad, groups));
+      },
+      nb::arg("data"), nb::arg("weight"), nb::arg("bias").none(), nb::arg("stride"), nb::arg("dilate"), nb::arg("pad"),
+      nb::arg("groups"));
+  m.def(
+      "convolution_data",
+      [](const Array& gradient, const Array& weight, nb::object size, nb::object stride, nb::object dilate,
+         nb::object pad, int64_t groups) {
+        return convolution_data(gradient, weight, to_axes(size), conv_options(stride, dilate, pad, groups));
+      },
+      nb::arg("gradient"), nb::arg("weight"), nb::arg("size"), nb::arg("stride"), nb::arg("dilate"), nb::arg("pad"),
+      nb::arg("groups"), "The gradient of a convolution for its data, which has this spatial size.");
+  m.def(
+      "convolution_weight",
+      [](const Array& gradient, const Array& data, nb::object kernel, nb::object stride, nb::object dilate,
+         nb::object pad, int64_t groups) {
+        return convolution_weight(gradient, data, to_axes(kernel), conv_options(stride, dilate, pad, groups));
+      },
+      nb::arg("gradient"), nb::arg("data"), nb::arg("kernel"), nb::arg("stride"), nb::arg("dilate"), nb::arg("pad"),
+      nb::arg("groups"), "The gradient of a convolution for its weight, which has this kernel size.");
+}
+
+void bind_pooling(nb::module_& m) {
+  m.def(
+      "pool",
+      [](const Array& data, const std::string& kind, nb::object kernel, nb::object stride, nb::object pad,
+         nb::object size) { return pool(data, pool_options(kind, kernel, stride, pad, size)); },
+      nb::arg("data"), nb::arg("kind"), nb::arg("kernel"), nb::arg("stride"), nb::arg("pad"), nb::arg("size"),
+      "Windows' max, mean, mean_inside (padding does not count) or sum; size is that of the result.");
+  m.def(
+      "pool_gradient",
+      [](const Array& gradient, const Array& data, const std::string& kind, nb::object kernel, nb::object stride,
+         nb::object pad,
+         nb::object size) { return pool_gradient(gradient, data, pool_options(kind, kernel, stride, pad, size)); },
+      nb::arg("gradient"), nb::arg("data"), nb::arg("kind"), nb::arg("kernel"), nb::arg("stride"), nb::arg("pad"),
+      nb::arg("size"));
+}
+
+}  // namespace
+
+void bind_neural(nb::module_& m) {
+  bind_convolution(m);
+  bind_pooling(m);
+}
+
+}  // namespace slipstream::python

@@ -1,0 +1,283 @@
+"""MXNet's place: after `import slipstream.as_mxnet`, a program's `import mxnet as mx` finds Slipstream.
+
+>>> import slipstream.as_mxnet
+>>> import mxnet as mx
+>>> from mxnet import np, npx, autograd, gluon
+>>> mx.np.ones(2, ctx=mx.cpu())
+array([1., 1.])
+
+A name that does not exist here raises an error that says what to use instead.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import os
+import sys
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy
+
+from . import __version__ as _version
+from . import device as devices
+from . import errors, np, npx
+
+# ---- what stands for what
+
+_MODULES = {
+    "numpy": "np",
+    "numpy_extension": "npx",
+    "context": "device",
+    "kv": "kvstore",
+    **{name: name for name in ("autograd", "device", "engine", "gluon", "image", "init", "initializer", "kvstore")},
+    **{name: name for name in ("lr_scheduler", "metric", "np", "npx", "optimizer", "profiler")},
+}
+
+_BLOCKS = "write the model as a gluon.HybridBlock"
+_INSTEAD = {
+    "sym": _BLOCKS,
+    "symbol": _BLOCKS,
+    "mod": _BLOCKS + " and train it with gluon.Trainer",
+    "module": _BLOCKS + " and train it with gluon.Trainer",
+    "model": _BLOCKS + "; save_parameters and load_parameters keep its parameters",
+    "executor": _BLOCKS,
+    "io": "use gluon.data.DataLoader",
+    "recordio": "use gluon.data.RecordFileDataset",
+    "callback": "use the handlers of gluon.contrib.estimator",
+    "operator": "use autograd.Function",
+    "rnn": "use gluon.rnn",
+    "contrib": "use gluon.contrib or npx",
+    "amp": "use net.cast('bfloat16'), and multi_precision=True of the optimizer",
+    "monitor": "use register_forward_hook of blocks",
+    "viz": "use net.summary(x)",
+    "visualization": "use net.summary(x)",
+    "name": "parameters take their names from the structure of their block",
+    "attribute": "parameters have lr_mult and wd_mult",
+    "rtc": "elementwise code is fused by itself; use npx.host_call for Python functions",
+    "library": "use npx.host_call or autograd.Function for operators of your own",
+    "onnx": "use net.save_parameters",
+}
+
+
+class _Shim(ModuleType):
+    """A module of MXNet that is put together here; other names raise and say what to use."""
+
+    def __init__(self, name: str, names: dict[str, Any], otherwise: Callable[[str], Any]) -> None:
+        super().__init__(name, f"{name}, as far as Slipstream has it.")
+        self.__path__: list[str] = []
+        self.__dict__.update(names)
+        self._otherwise = otherwise
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._otherwise(name)
+
+    def __dir__(self) -> list[str]:
+        return sorted(name for name in self.__dict__ if not name.startswith("_"))
+
+
+def _missing(module: str, name: str, instead: str) -> AttributeError:
+    return AttributeError(f"{module}.{name} does not exist in Slipstream: {instead}")
+
+
+# ---- modules that are put together
+
+
+def _of_mxnet(name: str) -> Any:
+    """An attribute of `mxnet` itself."""
+    if name in _MODULES or name in _SHIMS:
+        return importlib.import_module(f"mxnet.{name}")
+    if name in _INSTEAD:
+        raise _missing("mxnet", name, _INSTEAD[name])
+    raise _missing("mxnet", name, "see mx.np, mx.npx, mx.autograd and mx.gluon")
+
+
+def _old_arrays() -> dict[str, Any]:
+    """The few names of MXNet 1's arrays that need no other code: they are the new arrays."""
+    names = {"NDArray": np.ndarray, "waitall": npx.waitall, "load": npx.load, "save": npx.save, "random": np.random}
+    for name in ("abs", "arange", "array", "concatenate", "dot", "exp", "full", "log", "maximum", "mean", "minimum"):
+        names[name] = getattr(np, name)
+    for name in ("nansum", "ones", "ones_like", "sqrt", "stack", "sum", "tanh", "tile", "where", "zeros", "zeros_like"):
+        names[name] = getattr(np, name)
+    return names
+
+
+def _of_old_arrays(name: str) -> Any:
+    home = next((home for home, module in (("np", np), ("npx", npx)) if hasattr(module, name)), None)
+    instead = f"use mx.{home}.{name}" if home else "see mx.np and mx.npx"
+    raise _missing("mxnet.nd", name, f"MXNet 1's arrays are gone; {instead}")
+
+
+def _of_random(name: str) -> Any:
+    if hasattr(np.random, name):
+        return getattr(np.random, name)
+    raise _missing("mxnet.random", name, "see mx.np.random")
+
+
+def _same(value: Any) -> Any:
+    """A decorator that changes nothing: NumPy's meaning is always on."""
+    return value
+
+
+def _makedirs(d: str) -> None:
+    os.makedirs(os.path.expanduser(d), exist_ok=True)
+
+
+def _util() -> dict[str, Any]:
+    names: dict[str, Any] = {name: getattr(npx, name) for name in ("is_np_array", "is_np_shape", "set_np", "use_np")}
+    names.update({name: getattr(npx, name) for name in ("is_np_default_dtype", "reset_np", "set_np_default_dtype")})
+    names.update(dict.fromkeys(("use_np_array", "use_np_shape", "use_np_default_dtype"), _same))
+    names.update({"makedirs": _makedirs, "get_gpu_count": devices.num_gpus, "get_gpu_memory": devices.gpu_memory_info})
+    return names
+
+
+# ---- test_utils
+
+
+def _values(x: Any) -> numpy.ndarray[Any, Any]:
+    return x.asnumpy() if isinstance(x, np.ndarray) else numpy.asarray(x)
+
+
+def _tolerance(dtype: Any) -> tuple[float, float]:
+    """Relative and absolute difference that passes as the same, by the narrower type."""
+    return {2: (1e-2, 1e-2), 4: (1e-4, 1e-5)}.get(numpy.dtype(dtype).itemsize, (1e-7, 1e-9))
+
+
+def assert_almost_equal(
+    a: Any,
+    b: Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    names: Sequence[str] = ("a", "b"),
+    equal_nan: bool = False,
+    **_: Any,
+) -> None:
+    """Raises unless two arrays are the same up to rounding. Waits for them.
+
+    >>> assert_almost_equal(np.ones(2), [1, 1])
+    """
+    a, b = _values(a), _values(b)
+    floats = [x.dtype for x in (a, b) if x.dtype.kind == "f"] or [numpy.dtype("float64")]
+    usual = _tolerance(min(floats, key=lambda dtype: dtype.itemsize))
+    numpy.testing.assert_allclose(
+        a,
+        b,
+        rtol=usual[0] if rtol is None else rtol,
+        atol=usual[1] if atol is None else atol,
+        equal_nan=equal_nan,
+        err_msg=f"{names[0]} and {names[1]} differ",
+    )
+
+
+def almost_equal(a: Any, b: Any, rtol: float | None = None, atol: float | None = None, equal_nan: bool = False) -> bool:
+    """Whether two arrays are the same up to rounding. Waits for them.
+
+    >>> almost_equal(np.ones(2), [1, 2])
+    False
+    """
+    try:
+        assert_almost_equal(a, b, rtol, atol, equal_nan=equal_nan)
+    except AssertionError:
+        return False
+    return True
+
+
+def _test_utils() -> dict[str, Any]:
+    def rand_shape_nd(num_dim: int, dim: int = 10) -> tuple[int, ...]:
+        return tuple(numpy.random.randint(1, dim + 1, size=num_dim).tolist())
+
+    def rand_ndarray(shape: Any, stype: str = "default", dtype: Any = None, ctx: Any = None, **_: Any) -> Any:
+        if stype != "default":
+            raise _missing("mxnet.test_utils", "rand_ndarray(stype=...)", "there are no sparse arrays")
+        return np.random.uniform(-1, 1, size=shape, dtype=dtype, ctx=ctx)
+
+    def same(a: Any, b: Any) -> bool:
+        return numpy.array_equal(_values(a), _values(b))
+
+    names = {"assert_almost_equal": assert_almost_equal, "almost_equal": almost_equal, "same": same}
+    names.update({"default_context": devices.current_device, "default_device": devices.current_device})
+    return {**names, "rand_ndarray": rand_ndarray, "rand_shape_nd": rand_shape_nd}
+
+
+def _refuse(module: str, instead: str) -> Callable[[str], Any]:
+    def refuse(name: str) -> Any:
+        raise _missing(module, name, instead)
+
+    return refuse
+
+
+_SHIMS: dict[str, Callable[[], _Shim]] = {
+    "ndarray": lambda: _Shim("mxnet.ndarray", _old_arrays(), _of_old_arrays),
+    "nd": lambda: importlib.import_module("mxnet.ndarray"),  # type: ignore[return-value,dict-item]
+    "random": lambda: _Shim("mxnet.random", {}, _of_random),
+    "util": lambda: _Shim("mxnet.util", _util(), _refuse("mxnet.util", "see mx.npx")),
+    "base": lambda: _Shim("mxnet.base", {"MXNetError": errors.SlipstreamError}, _refuse("mxnet.base", "see mx.npx")),
+    "test_utils": lambda: _Shim("mxnet.test_utils", _test_utils(), _refuse("mxnet.test_utils", "see numpy.testing")),
+}
+
+
+def _mxnet() -> _Shim:
+    names: dict[str, Any] = {name: getattr(devices, name) for name in devices.__all__ if name != "resolve"}
+    names.update({"MXNetError": errors.SlipstreamError, "waitall": npx.waitall})
+    names["__version__"] = f"2.0.0+slipstream.{_version}"
+    return _Shim("mxnet", names, _of_mxnet)
+
+
+# ---- the import system
+
+
+def _find(name: str) -> ModuleType:
+    """The module that stands for one of MXNet's."""
+    if name == "mxnet":
+        return _mxnet()
+    first, _, rest = name.removeprefix("mxnet.").partition(".")
+    if first in _SHIMS and not rest:
+        return _SHIMS[first]()
+    if first not in _MODULES:
+        instead = _INSTEAD.get(first, "see mx.np, mx.npx, mx.autograd and mx.gluon")
+        raise ModuleNotFoundError(f"{name} does not exist in Slipstream: {instead}", name=name)
+    ours = ".".join(part for part in (__package__, _MODULES[first], rest) if part)
+    try:
+        return importlib.import_module(ours)
+    except ModuleNotFoundError as error:
+        if error.name != ours:
+            raise
+        raise ModuleNotFoundError(f"{name} does not exist in Slipstream", name=name) from None
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Answers for `mxnet` and everything below it."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname != "mxnet" and not fullname.startswith("mxnet."):
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        # Ours keeps its own name and spec; only the entry in the table of modules is MXNet's.
+        sys.modules[module.__name__] = _find(module.__name__)
+
+
+def install() -> None:
+    """Makes `import mxnet` mean Slipstream from now on; importing this module does it.
+
+    >>> install()
+    """
+    present = sys.modules.get("mxnet")
+    if present is not None and not isinstance(present, _Shim):
+        raise ImportError("slipstream.as_mxnet: MXNet itself is imported already; import slipstream.as_mxnet first")
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+
+
+install()

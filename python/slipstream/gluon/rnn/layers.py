@@ -1,0 +1,306 @@
+"""Recurrent layers over whole sequences: RNN, LSTM, GRU."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ... import initializer, np, npx
+from ..._core import ndarray
+from ...device import named
+from ..block import HybridBlock
+from ..parameter import Parameter
+
+__all__ = ["GRU", "LSTM", "RNN"]
+
+GATES = {"rnn_relu": 1, "rnn_tanh": 1, "lstm": 4, "gru": 3}
+
+
+def make_states(infos: Sequence[dict[str, Any]], func: Callable[..., Any], options: dict[str, Any]) -> list[Any]:
+    """First states: `func(shape, ...)` for each; `ctx` is MXNet 1's name of `device`."""
+    device = named(options.pop("device", None), options.pop("ctx", None))
+    if device is not None:
+        options["device"] = device
+    return [func(info["shape"], **{"dtype": info.get("dtype"), **options}) for info in infos]
+
+
+class _Recurrent(HybridBlock):
+    """What the layers share. All weights and biases are parts of one flat parameter, `rnn_param`; `parts()` names them.
+
+    The order is MXNet's: for each layer and direction i2h_weight, h2h_weight (and h2r_weight with a projection); then
+    for each i2h_bias, h2h_bias.
+    """
+
+    _mode: str
+
+    def __init__(
+        self,
+        hidden_size: int,
+        num_layers: int,
+        layout: str,
+        dropout: float,
+        bidirectional: bool,
+        input_size: int,
+        i2h_weight_initializer: Any,
+        h2h_weight_initializer: Any,
+        i2h_bias_initializer: Any,
+        h2h_bias_initializer: Any,
+        mode: str,
+        projection_size: int | None = None,
+        h2r_weight_initializer: Any = None,
+        use_sequence_length: bool = False,
+        dtype: Any = "float32",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        if layout not in ("TNC", "NTC"):
+            raise ValueError(f"{type(self).__name__}: layout={layout!r} is neither 'TNC' nor 'NTC'")
+        self._hidden_size = hidden_size
+        self._projection_size = projection_size
+        self._num_layers = num_layers
+        self._layout = layout
+        self._dropout = dropout
+        self._directions = 2 if bidirectional else 1
+        self._input_size = input_size
+        self._mode = mode
+        self._use_sequence_length = use_sequence_length
+        self.rnn_param = Parameter(
+            "rnn_param",
+            shape=(self._length(input_size) if input_size else -1,),
+            dtype=dtype,
+            allow_deferred_init=True,
+            init=initializer.RNNFused(
+                mode,
+                num_layers,
+                hidden_size,
+                bidirectional,
+                projection_size,
+                i2h_weight_initializer=i2h_weight_initializer,
+                h2h_weight_initializer=h2h_weight_initializer,
+                i2h_bias_initializer=i2h_bias_initializer,
+                h2h_bias_initializer=h2h_bias_initializer,
+                h2r_weight_initializer=h2r_weight_initializer,
+            ),
+        )
+
+    # ---- the flat parameter
+
+    def _shapes(self, input_size: int) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of the parts, in their order."""
+        rows, out = GATES[self._mode] * self._hidden_size, self._projection_size or self._hidden_size
+        places = [f"{d}{i}" for i in range(self._num_layers) for d in "lr"[: self._directions]]
+        weights: dict[str, tuple[int, ...]] = {}
+        for place in places:
+            inputs = input_size if place[1:] == "0" else out * self._directions
+            weights |= {f"{place}_i2h_weight": (rows, inputs), f"{place}_h2h_weight": (rows, out)}
+            if self._projection_size:
+                weights[f"{place}_h2r_weight"] = (out, self._hidden_size)
+        return weights | {f"{place}_{kind}_bias": (rows,) for place in places for kind in ("i2h", "h2h")}
+
+    def _length(self, input_size: int) -> int:
+        return sum(math.prod(shape) for shape in self._shapes(input_size).values())
+
+    def parts(self, device: Any = None) -> dict[str, ndarray]:
+        """The weights and biases by MXNet 1's names (`l0_i2h_weight`), as views of the flat parameter.
+
+        >>> from slipstream.gluon import rnn
+        >>> layer = rnn.GRU(2, input_size=3)
+        >>> layer.initialize()
+        >>> {name: part.shape for name, part in layer.parts().items()}["l0_i2h_weight"]
+        (6, 3)
+        """
+        flat, begin, found = self.rnn_param.data(device), 0, {}
+        for name, shape in self._shapes(self._input_size).items():
+            end = begin + math.prod(shape)
+            found[name], begin = flat[begin:end].reshape(shape), end
+        return found
+
+    def _converted(self, loaded: dict[str, ndarray], path: str) -> dict[str, ndarray]:
+        """MXNet 1 stored the parts one by one."""
+        first = loaded.get(f"{path}l0_i2h_weight")
+        if first is None or first.ndim != 2:
+            return loaded
+        names = [path + name for name in self._shapes(first.shape[1])]
+        if any(name not in loaded for name in names):
+            return loaded
+        flat = np.concatenate([loaded[name].reshape((-1,)) for name in names])
+        rest = {name: value for name, value in loaded.items() if name not in names}
+        self.infer_shape_from(first.shape[1])
+        return rest | {f"{path}rnn_param": flat}
+
+    def infer_shape_from(self, input_size: int) -> None:
+        """Sets the number of input features."""
+        if self._input_size not in (0, input_size):
+            raise ValueError(f"{type(self).__name__}: {input_size} input features, but input_size={self._input_size}")
+        self._input_size = input_size
+        self.rnn_param.shape = (self._length(input_size),)
+
+    def infer_shape(self, inputs: ndarray, *args: Any) -> None:
+        """The number of input features is that of the first batch."""
+        self.infer_shape_from(inputs.shape[2])
+
+    # ---- states
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """The shapes of the states: (layers * directions, batch, hidden)."""
+        layers = self._num_layers * self._directions
+        shapes = [(layers, batch_size, self._projection_size or self._hidden_size)]
+        if self._mode == "lstm":
+            shapes.append((layers, batch_size, self._hidden_size))
+        return [{"shape": shape, "__layout__": "LNC", "dtype": self.rnn_param.dtype} for shape in shapes]
+
+    def begin_state(self, batch_size: int = 0, func: Callable[..., Any] = np.zeros, **kwargs: Any) -> list[Any]:
+        """The states before the first step: zeros, or what `func(shape, ...)` makes.
+
+        >>> from slipstream.gluon import rnn
+        >>> rnn.RNN(4).begin_state(batch_size=2)[0].shape
+        (1, 2, 4)
+        """
+        return make_states(self.state_info(batch_size), func, kwargs)
+
+    # ---- calls
+
+    def __call__(self, inputs: ndarray, states: Any = None, sequence_length: ndarray | None = None) -> Any:
+        return super().__call__(inputs, states, sequence_length)
+
+    def forward(self, inputs: ndarray, states: Any = None, sequence_length: ndarray | None = None) -> Any:
+        """The outputs of the last layer for every step; given states, also the states after the last step."""
+        if inputs.ndim != 3:
+            raise ValueError(f"{type(self).__name__}: inputs of layout {self._layout} have 3 axes, not {inputs.shape}")
+        time_first = inputs if self._layout == "TNC" else inputs.swapaxes(0, 1)
+        batch = time_first.shape[1]
+        given = states is not None
+        if not given:
+            states = self.begin_state(batch, device=inputs.device, dtype=inputs.dtype)
+        states = [states] if isinstance(states, ndarray) else list(states)
+        for state, info in zip(states, self.state_info(batch), strict=True):
+            if state.shape != info["shape"]:
+                raise ValueError(f"{type(self).__name__}: expected a state of shape {info['shape']}, got {state.shape}")
+        out, *after = npx.rnn(
+            time_first,
+            self.rnn_param.data(inputs.device),
+            states[0],
+            states[1] if self._mode == "lstm" else None,
+            sequence_length=sequence_length,
+            mode=self._mode,
+            state_size=self._hidden_size,
+            num_layers=self._num_layers,
+            bidirectional=self._directions == 2,
+            state_outputs=True,
+            p=self._dropout,
+            use_sequence_length=sequence_length is not None,
+            projection_size=self._projection_size,
+        )
+        out = out if self._layout == "TNC" else out.swapaxes(0, 1)
+        return (out, after) if given else out
+
+    def __repr__(self) -> str:
+        text = f"{self._input_size or None} -> {self._hidden_size}, {self._layout}"
+        text += f", num_layers={self._num_layers}" if self._num_layers != 1 else ""
+        text += f", dropout={self._dropout}" if self._dropout else ""
+        text += ", bidirectional" if self._directions == 2 else ""
+        return f"{type(self).__name__}({text})"
+
+
+class RNN(_Recurrent):
+    """Layers of `h = activation(W x + b + U h + c)`, over sequences of layout TNC (time, batch, features) or NTC.
+
+    >>> from slipstream.gluon import rnn
+    >>> layer = rnn.RNN(6)
+    >>> layer.initialize()
+    >>> out, state = layer(np.ones((5, 3, 4)), layer.begin_state(batch_size=3))
+    >>> out.shape, state[0].shape
+    ((5, 3, 6), (1, 3, 6))
+    """
+
+    def __init__(
+        self,
+        hidden_size: int,
+        num_layers: int = 1,
+        activation: str = "relu",
+        layout: str = "TNC",
+        dropout: float = 0,
+        bidirectional: bool = False,
+        i2h_weight_initializer: Any = None,
+        h2h_weight_initializer: Any = None,
+        i2h_bias_initializer: Any = "zeros",
+        h2h_bias_initializer: Any = "zeros",
+        input_size: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        if activation not in ("relu", "tanh"):
+            raise ValueError(f"RNN: activation={activation!r} is neither 'relu' nor 'tanh'")
+        super().__init__(
+            hidden_size, num_layers, layout, dropout, bidirectional, input_size, i2h_weight_initializer,
+            h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, f"rnn_{activation}", **kwargs,
+        )  # fmt: skip
+
+
+class LSTM(_Recurrent):
+    """Layers of long short-term memory, over sequences of layout TNC (time, batch, features) or NTC.
+
+    Gates are in the order input, forget, cell, output. The states are the outputs and the cells. With
+    `projection_size` the outputs are a projection of that size.
+
+    >>> from slipstream.gluon import rnn
+    >>> layer = rnn.LSTM(6, bidirectional=True)
+    >>> layer.initialize()
+    >>> out, (h, c) = layer(np.ones((5, 3, 4)), layer.begin_state(batch_size=3))
+    >>> out.shape, h.shape, c.shape
+    ((5, 3, 12), (2, 3, 6), (2, 3, 6))
+    """
+
+    def __init__(
+        self,
+        hidden_size: int,
+        num_layers: int = 1,
+        layout: str = "TNC",
+        dropout: float = 0,
+        bidirectional: bool = False,
+        input_size: int = 0,
+        i2h_weight_initializer: Any = None,
+        h2h_weight_initializer: Any = None,
+        i2h_bias_initializer: Any = "zeros",
+        h2h_bias_initializer: Any = "zeros",
+        projection_size: int | None = None,
+        h2r_weight_initializer: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            hidden_size, num_layers, layout, dropout, bidirectional, input_size, i2h_weight_initializer,
+            h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, "lstm", projection_size,
+            h2r_weight_initializer, **kwargs,
+        )  # fmt: skip
+
+
+class GRU(_Recurrent):
+    """Layers of gated recurrent units, over sequences of layout TNC (time, batch, features) or NTC.
+
+    Gates are in the order reset, update, new; the reset gate acts on `U h + c`.
+
+    >>> from slipstream.gluon import rnn
+    >>> layer = rnn.GRU(6, layout="NTC")
+    >>> layer.initialize()
+    >>> layer(np.ones((3, 5, 4))).shape
+    (3, 5, 6)
+    """
+
+    def __init__(
+        self,
+        hidden_size: int,
+        num_layers: int = 1,
+        layout: str = "TNC",
+        dropout: float = 0,
+        bidirectional: bool = False,
+        input_size: int = 0,
+        i2h_weight_initializer: Any = None,
+        h2h_weight_initializer: Any = None,
+        i2h_bias_initializer: Any = "zeros",
+        h2h_bias_initializer: Any = "zeros",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            hidden_size, num_layers, layout, dropout, bidirectional, input_size, i2h_weight_initializer,
+            h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, "gru", **kwargs,
+        )  # fmt: skip

@@ -1,0 +1,231 @@
+"""The trainer: after each backward pass it sums gradients over devices and updates parameters."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .. import kvstore as stores
+from .. import optimizer as optimizers
+from .._core import ndarray
+from ..device import Device
+from .parameter import Parameter
+
+__all__ = ["Trainer"]
+
+
+class Trainer:
+    """Applies an optimizer to parameters.
+
+    `params` is what `collect_params()` gives, or a list of parameters; `optimizer` an optimizer or the name of one,
+    with `optimizer_params` as its arguments. Where parameters are on several devices, gradients are summed by a
+    `kvstore` ('device', 'local', or an object) and every device updates its own copy; with `update_on_kvstore=True`
+    the store keeps the parameters, updates them and hands them out. Nothing here waits: the update of a parameter runs
+    as soon as its gradient is there.
+
+    >>> from slipstream import autograd, gluon
+    >>> net = gluon.nn.Dense(1, in_units=2, weight_initializer="ones")
+    >>> net.initialize()
+    >>> trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.5})
+    >>> with autograd.record():
+    ...     loss = net(np.ones((4, 2))).sum()
+    >>> loss.backward()
+    >>> trainer.step(batch_size=4)
+    >>> net.weight.data()
+    array([[0.5, 0.5]])
+    """
+
+    def __init__(
+        self,
+        params: Mapping[str, Parameter] | Iterable[Parameter],
+        optimizer: str | optimizers.Optimizer,
+        optimizer_params: dict[str, Any] | None = None,
+        kvstore: str | stores.KVStoreBase | None = "device",
+        compression_params: dict[str, Any] | None = None,
+        update_on_kvstore: bool | None = None,
+    ) -> None:
+        if compression_params:
+            raise NotImplementedError(f"Trainer: compression_params={compression_params}: gradients are not compressed")
+        self._params = _parameters(params)
+        self._indices = {id(p): i for i, p in enumerate(self._params)}
+        for parameter in self._params:
+            parameter._trainer = self
+        self._optimizer = self._make_optimizer(optimizer, optimizer_params)
+        self._scale = float((optimizer_params or {}).get("rescale_grad", 1.0))
+        if isinstance(kvstore, str):
+            kvstore = stores.create(kvstore)
+        if update_on_kvstore and not (kvstore and kvstore.is_capable(stores.KVStoreBase.OPTIMIZER)):
+            raise ValueError(f"Trainer: update_on_kvstore=True needs a store that can update, not {kvstore}")
+        self._kvstore = kvstore
+        self._update_on_kvstore = bool(update_on_kvstore)
+        self._in_store: set[int] = set()
+        self._updaters: dict[Device, optimizers.Updater] = {}
+        if self._update_on_kvstore:
+            kvstore.set_optimizer(self._optimizer)  # type: ignore[union-attr]
+
+    def _make_optimizer(
+        self, optimizer: str | optimizers.Optimizer, options: dict[str, Any] | None
+    ) -> optimizers.Optimizer:
+        by_index = dict(enumerate(self._params))
+        if not isinstance(optimizer, optimizers.Optimizer):
+            return optimizers.create(optimizer, param_dict=by_index, **(options or {}))
+        if options:
+            raise ValueError(f"Trainer: optimizer_params={options} go with an optimizer's name, not with {optimizer}")
+        optimizer.param_dict = by_index
+        return optimizer
+
+    # ---- the learning rate
+
+    @property
+    def optimizer(self) -> optimizers.Optimizer:
+        """The optimizer."""
+        return self._optimizer
+
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate now."""
+        return self._optimizer.learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, lr: float) -> None:
+        self.set_learning_rate(lr)
+
+    def set_learning_rate(self, lr: float) -> None:
+        """Sets the learning rate; with a scheduler, that one decides."""
+        self._optimizer.set_learning_rate(lr)
+
+    # ---- a step
+
+    def step(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
+        """Sums gradients over devices, divides them by `batch_size`, and updates all parameters.
+
+        Call it after `backward()`, once for all devices' batches. A gradient that no backward pass has written since
+        the last step is an error, unless `ignore_stale_grad`: then its parameter stays as it is.
+        """
+        self._optimizer.rescale_grad = self._scale / batch_size
+        if self._update_on_kvstore:
+            self._update_in_store(ignore_stale_grad)
+        else:
+            self._reduce_gradients()
+            self._update(ignore_stale_grad)
+
+    def allreduce_grads(self) -> None:
+        """Sums gradients over devices: every device has the sum then. For programs that look at the sum, before
+        `update`."""
+        self._check_local("allreduce_grads")
+        self._reduce_gradients()
+
+    def update(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
+        """Updates all parameters with gradients that are summed already: `step` without its `allreduce_grads`."""
+        self._check_local("update")
+        self._optimizer.rescale_grad = self._scale / batch_size
+        self._update(ignore_stale_grad)
+
+    def _check_local(self, function: str) -> None:
+        if self._update_on_kvstore:
+            raise ValueError(f"{function}: the store updates the parameters; use step(), or update_on_kvstore=False")
+
+    def _trained(self) -> Iterable[tuple[int, Parameter]]:
+        """Parameters with gradients, the last ones first: a backward pass finishes them first."""
+        for i in range(len(self._params) - 1, -1, -1):
+            if self._params[i].grad_req != "null":
+                yield i, self._params[i]
+
+    def _reduce_gradients(self) -> None:
+        if self._kvstore is None:
+            return
+        for i, parameter in self._trained():
+            grads = parameter.list_grad()
+            if len(grads) > 1:
+                self._kvstore.pushpull(i, grads, out=grads, priority=-i)
+
+    def _update(self, ignore_stale: bool) -> None:
+        work: dict[Device, tuple[list[int], list[ndarray], list[ndarray]]] = {}
+        for i, parameter in self._trained():
+            for data in parameter.list_data():
+                if self._is_fresh(parameter, data, ignore_stale):
+                    indices, grads, weights = work.setdefault(data.device, ([], [], []))
+                    indices.append(i)
+                    grads.append(data.grad)
+                    weights.append(data)
+        self._add_updaters(work)
+        for device, (indices, grads, weights) in work.items():
+            self._updaters[device](indices, grads, weights)
+
+    def _is_fresh(self, parameter: Parameter, data: ndarray, ignore_stale: bool) -> bool:
+        if data._fresh_grad:
+            data._fresh_grad = False
+            return True
+        if not ignore_stale:
+            raise UserWarning(
+                f"step: the gradient of parameter '{parameter.prefixed_name}' on {data.device} was not written by a "
+                "backward pass since the last step: is the parameter part of the loss? ignore_stale_grad=True leaves "
+                "such parameters as they are"
+            )
+        return False
+
+    def _add_updaters(self, devices: Iterable[Device]) -> None:
+        """Updaters for devices that have none; they go on with copies of the states that there are on another."""
+        known = next(iter(self._updaters.values()), None)
+        for device in devices:
+            if device not in self._updaters:
+                made = self._updaters[device] = optimizers.get_updater(self._optimizer)
+                if known is not None:
+                    made.states = {i: made.sync_state_context(s, device) for i, s in known.states.items()}
+                    made.states_synced = dict.fromkeys(made.states, True)
+
+    def _update_in_store(self, ignore_stale: bool) -> None:
+        store: Any = self._kvstore
+        for i, parameter in self._trained():
+            arrays = parameter.list_data()
+            if i not in self._in_store:
+                self._in_store.add(i)
+                store.broadcast(i, arrays[0], arrays)
+            fresh = [self._is_fresh(parameter, data, ignore_stale) for data in arrays]
+            if any(fresh):
+                store.push(i, parameter.list_grad(), priority=-i)
+                store.pull(i, out=arrays, priority=-i)
+
+    # ---- states
+
+    def save_states(self, fname: str | os.PathLike[str]) -> None:
+        """Writes the optimizer's states and settings to a file. Waits for them."""
+        if self._update_on_kvstore:
+            self._kvstore.save_optimizer_states(fname, dump_optimizer=True)  # type: ignore[union-attr]
+            return
+        states = self._any_updater().get_states(dump_optimizer=True)
+        with open(fname, "wb") as file:
+            file.write(states)
+
+    def load_states(self, fname: str | os.PathLike[str]) -> None:
+        """Reads what `save_states` wrote. Nothing in the file is run."""
+        if self._update_on_kvstore:
+            self._kvstore.load_optimizer_states(fname)  # type: ignore[union-attr]
+            return
+        with open(fname, "rb") as file:
+            states = file.read()
+        first = self._any_updater()
+        first.set_states(states)
+        self._optimizer = first.optimizer
+        for updater in self._updaters.values():
+            if updater is not first:
+                updater.set_states(states)
+            updater.optimizer = self._optimizer
+        self._optimizer.param_dict = dict(enumerate(self._params))
+
+    def _any_updater(self) -> optimizers.Updater:
+        if not self._updaters:
+            self._add_updaters(self._params[0].list_device())
+        return next(iter(self._updaters.values()))
+
+
+def _parameters(params: Any) -> list[Parameter]:
+    """The parameters, each once."""
+    values = list(params.values()) if isinstance(params, Mapping) else params
+    if not isinstance(values, (list, tuple)) or not values:
+        raise ValueError(f"Trainer: expected a list or dict of parameters, got {type(params).__name__} {params!r:.60}")
+    for value in values:
+        if not isinstance(value, Parameter):
+            raise ValueError(f"Trainer: expected parameters, but found {type(value).__name__} {value!r:.60}")
+    return list({id(p): p for p in values}.values())

@@ -1,0 +1,53 @@
+"""The functions that NumPy computes for us, in one register: docs/numpy.md lists them from it.
+
+`waits`: the shape of the result depends on values, or Python code is called; the arguments are waited for.
+`behind`: a host call, off the Python thread; nothing waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy
+
+from .. import _core
+from .._core import ndarray
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+REGISTER: dict[str, str] = {}  # name of the function: "waits" or "behind"
+
+
+def by_numpy(how: str) -> Callable[[F], F]:
+    """Notes a function as one that NumPy computes, and how."""
+
+    def note(function: F) -> F:
+        REGISTER[function.__name__] = how
+        return function
+
+    return note
+
+
+def plain(value: Any) -> Any:
+    """The value with NumPy's arrays in place of ours, which are waited for."""
+    if isinstance(value, ndarray):
+        return value.asnumpy()
+    if isinstance(value, (tuple, list)):
+        return type(value)(plain(item) for item in value)
+    return value
+
+
+def ours(value: Any, device: Any = None) -> Any:
+    """NumPy's result as ours: arrays and NumPy's numbers become arrays, tuples and lists keep their form."""
+    if isinstance(value, (numpy.ndarray, numpy.generic)):
+        return _core.array(numpy.asarray(value), None, device, None)
+    if isinstance(value, (tuple, list)):
+        return type(value)(ours(item, device) for item in value)
+    return value
+
+
+def waiting(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """NumPy's function on the values of the arguments, its result as ours, on the device of the first array."""
+    device = next((a.device for a in args if isinstance(a, ndarray)), None)
+    return ours(function(*map(plain, args), **{name: plain(value) for name, value in options.items()}), device)

@@ -1,0 +1,196 @@
+"""Recurrent networks of several layers, step by step; the input of all steps is projected in one product."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from .. import _core
+from .._core import ndarray
+from ..np._arguments import as_array, public
+from ..np._types import ArrayLike
+from ._nn_norm import dropout
+
+# A cell makes the next state from the projected input, the projected state and the state (for LSTM, a pair of them).
+Cell = Callable[[ndarray, ndarray, Any], Any]
+
+
+def _relu_cell(x: ndarray, h: ndarray, state: Any) -> Any:
+    return (_core.relu(x + h),)
+
+
+def _tanh_cell(x: ndarray, h: ndarray, state: Any) -> Any:
+    return (_core.tanh(x + h),)
+
+
+def _gates(x: ndarray, count: int) -> list[ndarray]:
+    size = x.shape[1] // count
+    return [_core.slice(x, 1, i * size, 1, size) for i in range(count)]
+
+
+def _gru_cell(x: ndarray, h: ndarray, state: Any) -> Any:
+    xr, xz, xn = _gates(x, 3)
+    hr, hz, hn = _gates(h, 3)
+    reset, update = _core.sigmoid(xr + hr), _core.sigmoid(xz + hz)
+    new = _core.tanh(xn + reset * hn)
+    return (new + update * (state[0] - new),)
+
+
+def _lstm_cell(x: ndarray, h: ndarray, state: Any) -> Any:
+    entry, forget, new, leave = _gates(x + h, 4)
+    cell = _core.sigmoid(forget) * state[1] + _core.sigmoid(entry) * _core.tanh(new)
+    return (_core.sigmoid(leave) * _core.tanh(cell), cell)
+
+
+_CELLS: dict[str, tuple[int, Cell]] = {
+    "rnn_relu": (1, _relu_cell),
+    "rnn_tanh": (1, _tanh_cell),
+    "gru": (3, _gru_cell),
+    "lstm": (4, _lstm_cell),
+}
+
+
+class _Layer:
+    """The parameters of one layer in one direction: views of the packed ones."""
+
+    def __init__(self, weights: list[ndarray], biases: list[ndarray]) -> None:
+        self.from_input, self.from_state = weights[:2]
+        self.projection = weights[2] if len(weights) > 2 else None
+        self.input_bias, self.state_bias = biases
+
+
+def _unpack(
+    parameters: ndarray, gates: int, inputs: int, size: int, layers: int, directions: int, projection: int | None
+) -> list[_Layer]:
+    """All layers' parameters: first every weight (from input, from state, projection), then every bias."""
+    wide, out = gates * size, projection or size
+    at = 0
+
+    def take(*shape: int) -> ndarray:
+        nonlocal at
+        count = int(numpy.prod(shape))
+        part = _core.reshape(_core.slice(parameters, 0, at, 1, count), shape)
+        at += count
+        return part
+
+    shapes = []
+    for layer in range(layers):
+        width = inputs if layer == 0 else out * directions
+        shapes += [[(wide, width), (wide, out), *([(projection, size)] if projection else [])]] * directions
+    needed = sum(rows * columns for kind in shapes for rows, columns in kind) + 2 * wide * len(shapes)
+    if parameters.ndim != 1 or parameters.shape[0] != needed:
+        raise ValueError(f"rnn: parameters have shape {parameters.shape}, but {needed} numbers are needed")
+    weights = [[take(*shape) for shape in kind] for kind in shapes]
+    biases = [[take(wide), take(wide)] for _ in shapes]
+    return [_Layer(w, b) for w, b in zip(weights, biases, strict=True)]
+
+
+def _steps(length: int, backwards: bool) -> Iterator[int]:
+    return iter(range(length - 1, -1, -1) if backwards else range(length))
+
+
+def _run_layer(
+    x: ndarray, layer: _Layer, cell: Cell, state: Any, backwards: bool, lengths: ndarray | None, clip: Any
+) -> tuple[list[ndarray], Any]:
+    """Outputs of all steps, in the order of the steps, and the last state."""
+    length, batch, width = x.shape
+    flat = _core.reshape(x, (length * batch, width))
+    projected = _core.matmul(flat, _core.transpose(layer.from_input, None)) + layer.input_bias
+    projected = _core.reshape(projected, (length, batch, -1))
+    turned = _core.transpose(layer.from_state, None)
+    outputs: list[Any] = [None] * length
+    for t in _steps(length, backwards):
+        h = _core.matmul(state[0], turned) + layer.state_bias
+        new = cell(_core.select(projected, 0, t), h, state)
+        if clip is not None and len(new) == 2:
+            new = (new[0], _core.clip(new[1], *clip))
+        if layer.projection is not None:
+            new = (_core.matmul(new[0], _core.transpose(layer.projection, None)), *new[1:])
+        outputs[t] = new[0]
+        if lengths is not None:
+            inside = _core.greater(lengths, t)
+            outputs[t] = _core.where(inside, new[0], 0)
+            new = tuple(_core.where(inside, n, old) for n, old in zip(new, state, strict=True))
+        state = new
+    return outputs, state
+
+
+def rnn(
+    data: ArrayLike = None,
+    parameters: ArrayLike = None,
+    state: ArrayLike = None,
+    state_cell: ArrayLike = None,
+    sequence_length: ArrayLike = None,
+    mode: str | None = None,
+    state_size: int | None = None,
+    num_layers: int | None = None,
+    bidirectional: bool = False,
+    state_outputs: bool = False,
+    p: float = 0.0,
+    use_sequence_length: bool = False,
+    projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None,
+    lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool | None = None,
+    **_: Any,
+) -> Any:
+    """A recurrent network: `mode` is `rnn_relu`, `rnn_tanh`, `gru` or `lstm`.
+
+    `data` is (length, batch, inputs); `state`, and for LSTM `state_cell`, (layers * directions, batch, state_size). All
+    parameters come packed in one vector: for each layer and direction the weights from input and from state (and the
+    projection), then in the same order their biases; gates lie in the order input, forget, cell, output, or reset,
+    update, new. `p` is the dropout between layers while training. Gives the outputs of the last layer, (length, batch,
+    directions * state_size), and with `state_outputs` the last states. With `use_sequence_length`, steps behind a
+    sample's length give 0 and leave its state as it is.
+
+    >>> parameters = np.zeros(4 * 2 * 3 + 4 * 2 * 2 + 2 * 4 * 2)
+    >>> npx.rnn(np.ones((5, 1, 3)), parameters, np.zeros((1, 1, 2)), np.zeros((1, 1, 2)),
+    ...         mode="lstm", state_size=2, num_layers=1).shape
+    (5, 1, 2)
+    """
+    if mode not in _CELLS:
+        raise ValueError(f"rnn: mode {mode!r} is none of {', '.join(map(repr, _CELLS))}")
+    if not state_size or not num_layers:
+        raise ValueError("rnn: state_size and num_layers are needed")
+    x = as_array(data)
+    if x.ndim != 3:
+        raise ValueError(f"rnn: data of shape {x.shape} must be (length, batch, inputs)")
+    gates, cell = _CELLS[mode]
+    directions = 2 if bidirectional else 1
+    packed = as_array(parameters, x.device)
+    layers = _unpack(packed, gates, x.shape[2], state_size, num_layers, directions, projection_size)
+    states = [as_array(state, x.device)]
+    if mode == "lstm":
+        if state_cell is None:
+            raise ValueError("rnn: mode 'lstm' needs state_cell")
+        states.append(as_array(state_cell, x.device))
+    sizes = (projection_size or state_size, state_size)
+    for given, size, name in zip(states, sizes, ("state", "state_cell"), strict=False):
+        if given.shape != (len(layers), x.shape[1], size):
+            raise ValueError(f"rnn: {name} has shape {given.shape}, not {(len(layers), x.shape[1], size)}")
+    lengths = None
+    if use_sequence_length:
+        lengths = _core.reshape(as_array(sequence_length, x.device), (-1, 1))
+    clip = None if lstm_state_clip_min is None else (lstm_state_clip_min, lstm_state_clip_max)
+
+    last: list[Any] = []
+    for i in range(num_layers):
+        if i > 0 and p > 0:
+            x = dropout(x, p)
+        sides = []
+        for side in range(directions):
+            number = i * directions + side
+            first = tuple(_core.select(s, 0, number) for s in states)
+            outputs, end = _run_layer(x, layers[number], cell, first, side == 1, lengths, clip)
+            sides.append(_core.stack(outputs, 0))
+            last.append(end)
+        x = sides[0] if directions == 1 else _core.concatenate(sides, 2)
+    if not state_outputs:
+        return x
+    return [x, *(_core.stack([end[i] for end in last], 0) for i in range(len(states)))]
+
+
+if not TYPE_CHECKING:
+    __all__ = public(globals())

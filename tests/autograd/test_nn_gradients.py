@@ -1,0 +1,126 @@
+"""Gradients of the functions that layers use, first and second order, against finite differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import pytest
+from gradcheck import check
+
+from slipstream import autograd, np, npx
+
+# Name: function, shapes of its arguments.
+CASES: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
+    "convolution 1": (lambda x, w, b: npx.convolution(x, w, b, stride=2, pad=1), [(2, 3, 9), (4, 3, 3), (4,)]),
+    "convolution 2": (
+        lambda x, w, b: npx.convolution(x, w, b, stride=(2, 1), dilate=(1, 2), pad=(1, 2), num_group=2),
+        [(2, 4, 6, 7), (6, 2, 3, 2), (6,)],
+    ),
+    "convolution 3": (lambda x, w: npx.convolution(x, w, no_bias=True), [(1, 2, 3, 4, 5), (2, 2, 2, 2, 2)]),
+    "depthwise": (lambda x, w: npx.convolution(x, w, num_group=3, pad=1, no_bias=True), [(2, 3, 5, 5), (3, 1, 3, 3)]),
+    "channels last": (lambda x, w: npx.convolution(x, w, layout="NHWC"), [(2, 5, 5, 3), (2, 2, 2, 3)]),
+    "deconvolution": (
+        lambda x, w, b: npx.deconvolution(x, w, b, stride=2, pad=1, adj=1),
+        [(2, 3, 4, 4), (3, 2, 3, 3), (2,)],
+    ),
+    "max pooling": (lambda x: npx.pooling(x, (3, 2), (2, 2), (1, 0)), [(2, 2, 6, 6)]),
+    "average pooling": (
+        lambda x: npx.pooling(x, (3, 2), (2, 1), (1, 1), pool_type="avg", count_include_pad=False) ** 2,
+        [(2, 2, 6, 5)],
+    ),
+    "lp pooling": (lambda x: npx.pooling(x + 3, (2, 2), pool_type="lp", p_value=3), [(1, 2, 3, 3)]),
+    "global pooling": (lambda x: npx.pooling(x, global_pool=True, pool_type="avg") ** 2, [(2, 3, 4, 4)]),
+    "adaptive pooling": (lambda x: npx.adaptive_avg_pool2d(x, (2, 3)) ** 2, [(1, 2, 5, 4)]),
+    "resize": (lambda x: npx.bilinear_resize2d(x, 5, 3) ** 2, [(1, 2, 3, 4)]),
+    "upsampling": (lambda x: npx.upsampling(x, 2) ** 2, [(1, 2, 2, 3)]),
+    "dense": (lambda x, w, b: npx.fully_connected(x, w, b, no_bias=False) ** 2, [(2, 3, 2), (4, 6), (4,)]),
+    "softmax": (npx.softmax, [(3, 4)]),
+    "softmax with lengths": (
+        lambda x: npx.softmax(x, np.array([2, 4, 1]), use_length=True, temperature=2.0),
+        [(3, 4)],
+    ),
+    "log_softmax": (npx.log_softmax, [(3, 4)]),
+    "masked_softmax": (lambda x: npx.masked_softmax(x, np.array([[1, 0, 1], [0, 0, 0]])), [(2, 3)]),
+    "layer_norm": (npx.layer_norm, [(3, 5), (5,), (5,)]),
+    "group_norm": (lambda x, g, b: npx.group_norm(x, g, b, num_groups=2), [(2, 4, 3), (4,), (4,)]),
+    "instance_norm": (npx.instance_norm, [(2, 3, 4), (3,), (3,)]),
+    "l2_normalization": (npx.l2_normalization, [(2, 5)]),
+    "lrn": (lambda x: npx.lrn(x, alpha=0.5, nsize=3), [(2, 4, 3)]),
+    "gelu": (npx.gelu, [(7,)]),
+    "gelu tanh": (lambda x: npx.gelu(x, "tanh"), [(7,)]),
+    "mish": (npx.mish, [(7,)]),
+    "silu": (npx.silu, [(7,)]),
+    "prelu": (lambda x, g: npx.leaky_relu(x, g, "prelu"), [(2, 3, 2), (3,)]),
+    "elu": (lambda x: npx.leaky_relu(x, act_type="elu"), [(7,)]),
+    "selu": (lambda x: npx.leaky_relu(x, act_type="selu"), [(7,)]),
+    "smooth_l1": (npx.smooth_l1, [(7,)]),
+    "ctc_loss": (lambda x: npx.ctc_loss(x, np.array([[1, 2], [2, 2]])), [(5, 2, 3)]),
+    "box_iou": (lambda a, b: npx.box_iou(a * 0.1 + 1, b * 0.1 + 1, format="center"), [(2, 4), (3, 4)]),
+    "attention": (lambda x: npx.interleaved_matmul_selfatt_qk(x, heads=2), [(3, 2, 12)]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradients(rng: numpy.random.Generator, name: str) -> None:
+    function, shapes = CASES[name]
+    check(function, [rng.normal(size=shape) for shape in shapes], rng, tolerance=2e-5)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_batch_norm(rng: numpy.random.Generator, training: bool) -> None:
+    def normalize(x: Any, gamma: Any, beta: Any) -> Any:
+        mean, var = np.zeros(3, dtype="float64"), np.ones(3, dtype="float64")
+        with autograd.train_mode() if training else autograd.predict_mode():
+            return npx.batch_norm(x, gamma, beta, mean, var, fix_gamma=False)
+
+    check(normalize, [rng.normal(size=(4, 3, 2)), rng.normal(size=3), rng.normal(size=3)], rng, tolerance=2e-5)
+
+
+@pytest.mark.parametrize("mode", ["rnn_tanh", "gru", "lstm"])
+def test_rnn(rng: numpy.random.Generator, mode: str) -> None:
+    gates = {"rnn_tanh": 1, "gru": 3, "lstm": 4}[mode]
+    count = 2 * gates * 2 * (3 + 2 + 2) + 2 * gates * 2 * (4 + 2 + 2)
+    state = rng.normal(size=(4, 2, 2))
+
+    def run(x: Any, parameters: Any, *states: Any) -> Any:
+        return npx.rnn(x, parameters, *states, mode=mode, state_size=2, num_layers=2, bidirectional=True)
+
+    states = [state, state] if mode == "lstm" else [state]
+    check(run, [rng.normal(size=(3, 2, 3)), rng.normal(size=count) / 2, *states], rng, tolerance=2e-5)
+
+
+def test_dropout_scales_gradients() -> None:
+    x = np.ones(1000)
+    x.attach_grad()
+    with autograd.record():
+        y = npx.dropout(x, 0.4)
+        z = (y * 3).sum()
+    z.backward()
+    numpy.testing.assert_allclose(x.grad.asnumpy(), 3 * y.asnumpy(), rtol=1e-6)
+
+
+def test_running_statistics_are_no_part_of_the_graph() -> None:
+    x, ones = np.random.normal(size=(4, 3)), np.ones(3)
+    mean, var = np.zeros(3), np.ones(3)
+    x.attach_grad()
+    for _ in range(2):  # the second call reads what the first wrote
+        with autograd.record():
+            y = npx.batch_norm(x, ones, 0 * ones, mean, var)
+            loss = (y * y * y).sum()
+        loss.backward()
+    assert numpy.isfinite(x.grad.asnumpy()).all()
+    assert (mean.asnumpy() != 0).all()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_gradients_have_the_types_of_their_inputs(dtype: str) -> None:
+    x, w = np.ones((1, 2, 4, 4), dtype=dtype), np.ones((3, 2, 2, 2), dtype="float32")
+    x.attach_grad()
+    w.attach_grad()
+    with autograd.record():
+        y = npx.pooling(npx.convolution(x, w, no_bias=True), (2, 2))
+    y.backward()
+    assert x.grad.dtype == x.dtype and w.grad.dtype == w.dtype
+    assert (w.grad.asnumpy() == 4).all()

@@ -1,0 +1,388 @@
+"""Blocks: attributes, names, parameters, hooks, both generations of forward, sharing, containers."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+from typing import Any
+
+import numpy
+import pytest
+
+from slipstream import autograd, gluon, init, np, npx
+from slipstream.gluon import Block, HybridBlock, Parameter, nn
+
+X = np.arange(6).reshape(2, 3)
+
+
+class Net(Block):
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.first = nn.Dense(4, activation="relu")
+        self.second = nn.Dense(2, in_units=4)
+        self.scale = Parameter("scale", shape=(2,), init="ones")
+
+    def forward(self, x: Any) -> Any:
+        return self.second(self.first(x)) * self.scale.data(x.device)
+
+
+def ready(net: Any, x: Any = X, **options: Any) -> Any:
+    net.initialize(init.Normal(0.5), **options)
+    net(x)
+    return net
+
+
+# ---- parameters by attribute
+
+
+def test_parameters_by_structural_name() -> None:
+    net = Net()
+    assert list(net.collect_params()) == ["scale", "first.weight", "first.bias", "second.weight", "second.bias"]
+    assert list(net.collect_params(".*weight")) == ["first.weight", "second.weight"]
+    assert list(net.collect_params("second|scale")) == ["scale", "second.weight", "second.bias"]
+    assert list(net.params) == ["scale"]
+
+
+def test_shapes_are_found_out_at_the_first_call() -> None:
+    net = Net()
+    net.initialize()
+    assert net.first.weight.shape == (4, -1)
+    with pytest.raises(gluon.DeferredInitializationError):
+        net.first.weight.data()
+    assert net(X).shape == (2, 2)
+    assert net.first.weight.data().shape == (4, 3)
+    with pytest.raises(ValueError):
+        net(np.ones((2, 7)))
+
+
+def test_blocks_that_are_not_initialised_say_so() -> None:
+    with pytest.raises(RuntimeError, match=r"Parameter 'dense\d+_weight' has not been initialized"):
+        nn.Dense(2, in_units=3)(X)
+    with pytest.raises(RuntimeError, match="has not been initialized"):
+        nn.Dense(2)(X)
+
+
+def test_initialisation_again_after_calls() -> None:
+    net = ready(Net())
+    before = net(X).asnumpy()
+    net.initialize(init.Zero(), force_reinit=True)
+    assert not net(X).asnumpy().any()
+    assert before.any()
+    net.initialize(init.One(), force_reinit=True, ctx=npx.cpu(1))
+    with pytest.raises(RuntimeError, match=r"not initialized on device cpu\(0\)"):
+        net(X)
+    assert net(X.as_in_ctx(npx.cpu(1))).device == npx.cpu(1)
+
+
+def test_attributes_can_be_replaced() -> None:
+    net = Net()
+    net.second = nn.Dense(7, in_units=4)
+    assert net.collect_params()["second.weight"].shape == (7, 4)
+    net.scale = Parameter("scale", shape=(7,))
+    assert net.collect_params()["scale"].shape == (7,)
+    with pytest.raises(TypeError, match=r"second is a Dense: it cannot become 3"):
+        net.second = 3
+    net.second = None
+    del net.scale
+    assert list(net.collect_params()) == ["first.weight", "first.bias"]
+
+
+def test_no_attribute_raises() -> None:
+    for net in (Net(), nn.Dense(2), nn.Sequential(), nn.BatchNorm()):
+        for name in dir(net):
+            getattr(net, name)
+
+
+def test_forgotten_super_init() -> None:
+    class Forgot(Block):
+        def __init__(self) -> None:
+            self.layer = nn.Dense(1)
+
+    with pytest.raises(RuntimeError, match=r"Forgot: call super\(\).__init__\(\) before"):
+        Forgot()
+    with pytest.raises(TypeError, match="children of a block are blocks, not int"):
+        nn.Sequential().add(3)  # type: ignore[arg-type]
+
+
+def test_blocks_in_lists_are_warned_of() -> None:
+    net = Net()
+    net.more = [nn.Dense(2)]
+    with pytest.warns(UserWarning, match=r"Net.more holds blocks that are not registered"):
+        net.collect_params()
+    net.register_child(net.more[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        net.collect_params()
+
+
+def test_children_written_by_user_code() -> None:
+    class Mine(Block):
+        def add(self, block: Block) -> None:
+            self._children[block.name] = block
+
+        def forward(self, x: Any) -> Any:
+            for block in self._children.values():
+                x = block(x)
+            return x
+
+    net = Mine()
+    net.add(nn.Dense(4, activation="relu"))
+    net.add(nn.Dense(2))
+    assert ready(net)(X).shape == (2, 2)
+    assert len(net.collect_params()) == 4
+
+
+# ---- MXNet 1's names
+
+
+def test_names_prefixes_and_scopes() -> None:
+    net = Net(prefix="net_")
+    assert (net.name, net.prefix) == ("net", "net_")
+    with net.name_scope():
+        a, b = nn.Dense(1), nn.Dense(1)
+        with a.name_scope():
+            inner = nn.Dense(1)
+    assert [a.name, b.name, inner.name] == ["net_dense0", "net_dense1", "net_dense0_dense0"]
+    assert a.weight.prefixed_name == "net_dense0_weight"
+    first, second = nn.Dense(1), nn.Dense(1)
+    assert int(second.name.removeprefix("dense")) == int(first.name.removeprefix("dense")) + 1
+    net.third = a
+    params = net.collect_params()
+    assert params["net_dense0_weight"] is params["third.weight"] is params.get("net_dense0_weight")
+    assert list(net.collect_params("net_dense0_.*")) == ["third.weight", "third.bias"]
+
+
+def test_parameters_made_by_params_get() -> None:
+    class Old(HybridBlock):
+        def __init__(self, units: int, **kwargs: Any) -> None:
+            super().__init__(**kwargs)
+            with self.name_scope():
+                self.weight = self.params.get("weight", shape=(units, 3), init="ones")
+                self.fixed = self.params.get_constant("fixed", [2.0])
+            self.params.get("unused", shape=(1,))
+
+        def hybrid_forward(self, F: Any, x: Any, weight: Any, fixed: Any) -> Any:
+            return F.npx.relu(F.np.dot(x, weight.T)) * fixed + F.exp(F.zeros_like(fixed))
+
+    net = Old(2)
+    assert net.params.get("weight") is net.weight
+    assert list(net.collect_params()) == ["weight", "fixed", "unused"]
+    net.initialize()
+    assert net(X).tolist() == [[7, 7], [25, 25]]
+    again = Old(2, params=net.params)
+    assert again.weight is net.weight
+
+
+def test_parameters_shared_at_construction_and_later() -> None:
+    a = ready(nn.Dense(2))
+    b = nn.Dense(2, params=a.params)
+    assert b.weight is a.weight
+    assert (b(X).asnumpy() == a(X).asnumpy()).all()
+    net, other = Net(), Net()
+    assert net.share_parameters(other.collect_params()) is net
+    assert all(p is other.collect_params()[name] for name, p in net.collect_params().items())
+    tied = nn.Sequential()
+    tied.add(nn.Dense(3), nn.Dense(3), nn.Dense(3))
+    tied[2].share_parameters(tied[1].collect_params())
+    ready(tied)
+    with autograd.record():
+        out = tied(X).sum()
+    out.backward()
+    assert tied[1].weight is tied[2].weight
+    h0, h1 = (tied[:n](X).asnumpy() for n in (1, 2))  # the gradient is the sum over both uses
+    g2 = numpy.ones((2, 3))
+    expected = g2.T @ h1 + (g2 @ tied[2].weight.data().asnumpy()).T @ h0
+    numpy.testing.assert_allclose(tied[1].weight.grad().asnumpy(), expected, rtol=1e-5)
+
+
+# ---- calls
+
+
+def test_hybrid_forward_gets_values_on_the_device_of_its_argument() -> None:
+    class Old(HybridBlock):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = Parameter("w", shape=(3,), init="ones")
+
+        def hybrid_forward(self, F: Any, x: Any, y: Any = None, *, w: Any) -> Any:
+            return (x[0] if isinstance(x, list) else x) * w
+
+    net = Old()
+    net.initialize(ctx=[npx.cpu(0), npx.cpu(1)])
+    assert net(X.as_in_ctx(npx.cpu(1))).device == npx.cpu(1)
+    assert net([X.as_in_ctx(npx.cpu(1))]).device == npx.cpu(1)
+    with pytest.raises(NotImplementedError, match="HybridBlock has neither forward"):
+        HybridBlock()(X)
+    with pytest.raises(NotImplementedError, match=r"Block has no forward\(\)"):
+        Block()(X)
+
+
+def test_unknown_shapes_need_infer_shape() -> None:
+    class Deferred(HybridBlock):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = Parameter("w", shape=(-1,), allow_deferred_init=True)
+
+        def forward(self, x: Any) -> Any:
+            return x * self.w.data()
+
+    net = Deferred()
+    net.initialize()
+    with pytest.raises(RuntimeError, match=r"Deferred: the shapes of w are not known.*implement Deferred.infer_shape"):
+        net(X)
+
+
+def test_old_operators_of_f() -> None:
+    from slipstream.gluon._namespace import F
+
+    assert F.concat(X, X).shape == (2, 6)
+    assert F.concat(X, X, dim=0).shape == (4, 3)
+    assert F.broadcast_add(X, X).tolist() == (2 * X).tolist()
+    assert F.Activation(-X, act_type="relu").sum().item() == 0
+    assert F.random_uniform(size=(2,)).shape == (2,)
+    with pytest.raises(AttributeError, match=r"F.nothing: there is no such function"):
+        F.nothing
+
+
+def test_hooks() -> None:
+    net = ready(nn.Dense(2))
+    seen: list[Any] = []
+    before = net.register_forward_pre_hook(lambda block, inputs: seen.append(("before", block, inputs[0].shape)))
+    with net.register_forward_hook(lambda block, inputs, out: seen.append(("after", block, out.shape))):
+        net(X)
+    net(X)
+    before.detach()
+    net(X)
+    assert seen == [("before", net, (2, 3)), ("after", net, (2, 2)), ("before", net, (2, 3))]
+    with pytest.raises(NotImplementedError, match="register_forward_hook"):
+        net.register_op_hook(print)
+
+
+def test_apply_setattr_cast_zero_grad() -> None:
+    net = ready(Net())
+    seen: list[str] = []
+    assert net.apply(lambda block: seen.append(type(block).__name__)) is net
+    assert seen == ["Activation", "Dense", "Dense", "Net"]
+    with autograd.record():
+        out = net(X).sum()
+    out.backward()
+    net.zero_grad()
+    assert not any(p.grad().asnumpy().any() for p in net.collect_params().values())
+    net.setattr("wd_mult", 0)
+    assert {p.wd_mult for p in net.collect_params().values()} == {0}
+    net.cast("float64")
+    assert net(X.astype("float64")).dtype == numpy.float64
+    net.reset_ctx([npx.cpu(1), npx.cpu(2)])
+    assert net.scale.list_ctx() == [npx.cpu(1), npx.cpu(2)]
+
+
+def test_hybridize_changes_no_result() -> None:
+    net = nn.HybridSequential()
+    net.add(nn.Dense(4, activation="relu"), nn.Dense(2))
+    before = ready(net)(X).asnumpy()
+    net.hybridize(static_alloc=True, static_shape=True, inline_limit=3)
+    assert (net(X).asnumpy() == before).all()
+    net.hybridize(active=False)
+    net.optimize_for(X, backend="any")
+    assert (net(X).asnumpy() == before).all()
+    mixed = nn.Sequential()
+    mixed.add(net)
+    mixed.hybridize()
+    assert (mixed(X).asnumpy() == before).all()
+
+
+def test_what_is_not_there_yet() -> None:
+    with pytest.raises(NotImplementedError, match="export is not there yet"):
+        nn.Dense(1).export("x")
+    with pytest.raises(NotImplementedError, match="load_parameters"):
+        gluon.SymbolBlock(None, None)
+    with pytest.raises(NotImplementedError, match=r"'x-symbol.json' cannot be read yet"):
+        gluon.SymbolBlock.imports("x-symbol.json", ["data"], "x.params")
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net))])
+def test_copies_of_blocks(again: Any) -> None:
+    net = nn.HybridSequential()
+    net.add(nn.Dense(4, activation="relu"), nn.BatchNorm(), nn.Dense(2))
+    ready(net)
+    other = again(net)
+    assert (other(X).asnumpy() == net(X).asnumpy()).all()
+    other[0].weight.set_data(np.zeros((4, 3)))
+    assert net[0].weight.data().asnumpy().any()
+
+
+# ---- what is printed
+
+
+def test_repr() -> None:
+    net = nn.HybridSequential()
+    net.add(nn.Dense(4, activation="relu", in_units=3), nn.Dropout(0.5), nn.Sequential())
+    net[2].add(nn.Conv2D(6, 3, padding=1, use_bias=False))
+    assert repr(net) == (
+        "HybridSequential(\n"
+        "  (0): Dense(3 -> 4, relu)\n"
+        "  (1): Dropout(p = 0.5, axes=())\n"
+        "  (2): Sequential(\n"
+        "    (0): Conv2D(None -> 6, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1), bias=False)\n"
+        "  )\n"
+        ")"
+    )
+
+
+def test_summary(capsys: pytest.CaptureFixture[str]) -> None:
+    net = nn.HybridSequential()
+    net.add(nn.Dense(4, activation="relu"), nn.BatchNorm(), nn.Dense(4), nn.Dense(4))
+    net[3].share_parameters(net[2].collect_params())
+    net.initialize()
+    net.summary(X)
+    text = capsys.readouterr().out
+    rows = [line.split() for line in text.splitlines()]
+    assert rows[0] == ["block", "type", "output", "parameters"]
+    assert ["0", "Dense", "(2,", "4)", "16"] in rows
+    assert ["1", "BatchNorm", "(2,", "4)", "16"] in rows
+    assert "parameters: 52 (0.0 MiB); trained: 44; fixed: 8; used more than once: 20" in text
+    assert not net[0]._forward_hooks
+
+
+# ---- containers
+
+
+def test_sequential_is_a_list() -> None:
+    net = nn.Sequential()
+    net.add(nn.Dense(4), nn.Activation("relu"), nn.Dense(2))
+    assert len(net) == 3
+    assert [type(block).__name__ for block in net] == ["Dense", "Activation", "Dense"]
+    assert net[-1] is net[2]
+    part = net[:2]
+    assert type(part) is nn.Sequential
+    assert part[0] is net[0]
+    assert issubclass(nn.HybridSequential, HybridBlock)
+    assert not issubclass(nn.Sequential, HybridBlock)
+
+
+def test_sequential_passes_several_results_on() -> None:
+    net = nn.Sequential()
+    net.add(nn.Lambda(lambda x: (x, x + 1)), nn.Lambda(lambda a, b: [a + b, a - b]))
+    total, difference = net(X)
+    assert (total.asnumpy() == 2 * X.asnumpy() + 1).all()
+    assert (difference.asnumpy() == -1).all()
+
+
+@pytest.mark.parametrize("kind", [nn.Concatenate, nn.HybridConcatenate])
+def test_concatenate(kind: Any) -> None:
+    net = kind(axis=0)
+    net.add(nn.Identity(), nn.Lambda("negative") if kind is nn.Concatenate else nn.HybridLambda("negative"))
+    assert net(X).tolist() == [*X.tolist(), *(-X).tolist()]
+    assert net[:1](X).shape == (2, 3)
+
+
+def test_lambdas() -> None:
+    assert nn.Lambda("exp")(np.zeros(1)).item() == 1
+    assert nn.HybridLambda(lambda F, x: F.npx.relu(x))(np.array([-1.0])).item() == 0
+    assert nn.HybridLambda(npx.relu)(np.array([-1.0])).item() == 0
+    assert repr(nn.Lambda("exp")) == "Lambda(exp)"
+    with pytest.raises(ValueError, match="neither np nor npx has a function 'nothing'"):
+        nn.Lambda("nothing")
+    with pytest.raises(TypeError, match="HybridLambda: expected a function"):
+        nn.HybridLambda(3)  # type: ignore[arg-type]

@@ -1,0 +1,282 @@
+"""Recurrent layers against their cells, cells against formulas, and unrolling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+from slipstream import autograd, init, np, npx
+from slipstream.gluon import nn, rnn
+
+Rng = numpy.random.Generator
+LAYERS = {"RNN": rnn.RNN, "LSTM": rnn.LSTM, "GRU": rnn.GRU}
+CELLS = {"RNN": rnn.RNNCell, "LSTM": rnn.LSTMCell, "GRU": rnn.GRUCell}
+
+
+def array(rng: Rng, *shape: int) -> Any:
+    return np.array(rng.standard_normal(shape), dtype="float32")
+
+
+def close(found: Any, expected: Any, tolerance: float = 1e-5) -> None:
+    expected = expected.asnumpy() if hasattr(expected, "asnumpy") else expected
+    numpy.testing.assert_allclose(found.asnumpy(), expected, rtol=tolerance, atol=tolerance)
+
+
+def ready(block: Any) -> Any:
+    block.initialize(init.Normal(0.5))
+    return block
+
+
+def sigmoid(x: Any) -> Any:
+    return 1 / (1 + numpy.exp(-x))
+
+
+# ---- cells
+
+
+def test_cells_by_their_formulas(rng: Rng) -> None:
+    x, h, c = (array(rng, 2, 3), array(rng, 2, 4), array(rng, 2, 4))
+    options = {"i2h_bias_initializer": init.Normal(0.5), "h2h_bias_initializer": init.Normal(0.5)}
+    for name, kind in CELLS.items():
+        cell = ready(kind(4, **options))
+        out, states = cell(x, [h, c] if name == "LSTM" else [h])
+        w, u, b, d = (p.data().asnumpy() for p in (cell.i2h_weight, cell.h2h_weight, cell.i2h_bias, cell.h2h_bias))
+        i, s = x.asnumpy() @ w.T + b, h.asnumpy() @ u.T + d
+        if name == "RNN":
+            expected = numpy.tanh(i + s)
+        elif name == "LSTM":
+            enter, forget, new, leave = numpy.split(i + s, 4, axis=1)
+            after = sigmoid(forget) * c.asnumpy() + sigmoid(enter) * numpy.tanh(new)
+            expected = sigmoid(leave) * numpy.tanh(after)
+            close(states[1], after)
+        else:
+            (ri, zi, ni), (rs, zs, ns) = numpy.split(i, 3, axis=1), numpy.split(s, 3, axis=1)
+            z = sigmoid(zi + zs)
+            expected = (1 - z) * numpy.tanh(ni + sigmoid(ri + rs) * ns) + z * h.asnumpy()
+        close(out, expected)
+        close(states[0], expected)
+
+
+def test_other_activations(rng: Rng) -> None:
+    x, h = array(rng, 2, 3), array(rng, 2, 4)
+    cell = ready(rnn.RNNCell(4, activation="relu"))
+    plain = ready(rnn.RNNCell(4, activation=lambda v: npx.relu(v)))
+    cell(x, [h])
+    plain.share_parameters(cell.collect_params())
+    close(plain(x, [h])[0], cell(x, [h])[0])
+    leaky = ready(rnn.RNNCell(4, activation=nn.LeakyReLU(0.1)))
+    assert leaky(x, [h])[0].shape == (2, 4)
+
+
+def test_projection(rng: Rng) -> None:
+    cell = ready(rnn.LSTMPCell(4, 2))
+    out, (r, c) = cell(array(rng, 3, 5), cell.begin_state(batch_size=3))
+    assert out.shape == r.shape == (3, 2)
+    assert c.shape == (3, 4)
+    assert cell.h2h_weight.shape == (16, 2)
+    assert cell.h2r_weight.shape == (2, 4)
+
+
+# ---- layers and cells are the same
+
+
+@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("layout", ["TNC", "NTC"])
+@pytest.mark.parametrize(("count", "both"), [(1, False), (2, False), (2, True)])
+def test_layers_do_what_their_cells_do(rng: Rng, name: str, layout: str, count: int, both: bool) -> None:
+    options = {"activation": "tanh"} if name == "RNN" else {}
+    layer = LAYERS[name](4, count, layout=layout, bidirectional=both, i2h_bias_initializer=init.Normal(0.5), **options)
+    ready(layer)
+    x = array(rng, 5, 3, 6) if layout == "TNC" else array(rng, 3, 5, 6)
+    out, states = layer(x, layer.begin_state(batch_size=3))
+    parts = layer.parts()
+
+    def cell(place: str) -> Any:
+        made = CELLS[name](4)
+        made.initialize()
+        made(np.ones((1, parts[f"{place}_i2h_weight"].shape[1])), made.begin_state(batch_size=1))
+        for part in ("i2h_weight", "h2h_weight", "i2h_bias", "h2h_bias"):
+            getattr(made, part).set_data(parts[f"{place}_{part}"])
+        return made
+
+    chain = rnn.SequentialRNNCell()
+    for i in range(count):
+        chain.add(rnn.BidirectionalCell(cell(f"l{i}"), cell(f"r{i}")) if both else cell(f"l{i}"))
+    expected, after = chain.unroll(5, x, layout=layout, merge_outputs=True)
+    close(out, expected, 1e-4)
+    kinds = 2 if name == "LSTM" else 1
+    for kind in range(kinds):
+        close(states[kind], np.stack(after[kind::kinds]), 1e-4)
+    close(layer(x), out)
+
+
+def test_layers_have_gradients(rng: Rng) -> None:
+    for kind in LAYERS.values():
+        layer, x = ready(kind(4)), array(rng, 5, 3, 6)
+        x.attach_grad()
+        with autograd.record():
+            total = layer(x).sum()
+        total.backward()
+        assert layer.rnn_param.grad().asnumpy().any()
+        assert x.grad.asnumpy().any()
+
+
+def test_states_are_optional_and_checked(rng: Rng) -> None:
+    layer = ready(rnn.GRU(4))
+    x = array(rng, 5, 3, 6)
+    assert layer(x).shape == (5, 3, 4)
+    out, state = layer(x, layer.begin_state(batch_size=3)[0])
+    assert isinstance(state, list)
+    assert state[0].shape == (1, 3, 4)
+    close(out[-1], state[0][0])
+    with pytest.raises(ValueError, match=r"GRU: expected a state of shape \(1, 3, 4\), got \(1, 2, 4\)"):
+        layer(x, layer.begin_state(batch_size=2))
+    with pytest.raises(ValueError, match="have 3 axes"):
+        layer(np.ones((3, 6)))
+    assert layer.begin_state(batch_size=2, ctx=npx.cpu(1))[0].device == npx.cpu(1)
+    assert layer.begin_state(2, func=np.ones, dtype="float64")[0].tolist() == np.ones((1, 2, 4)).tolist()
+    with pytest.raises(ValueError, match="layout='CNT' is neither"):
+        rnn.GRU(4, layout="CNT")
+    with pytest.raises(ValueError, match="activation='sigmoid' is neither"):
+        rnn.RNN(4, activation="sigmoid")
+    assert repr(rnn.LSTM(4, 2, dropout=0.5, bidirectional=True)) == (
+        "LSTM(None -> 4, TNC, num_layers=2, dropout=0.5, bidirectional)"
+    )
+
+
+def test_any_initializer_fills_recurrent_layers() -> None:
+    layer = rnn.LSTM(4, input_size=3)
+    layer.initialize(init.Xavier())
+    parts = {name: part.asnumpy() for name, part in layer.parts().items()}
+    assert abs(parts["l0_i2h_weight"]).max() <= (3 / ((16 + 3) / 2)) ** 0.5
+    assert parts["l0_i2h_weight"].any()
+    assert not parts["l0_i2h_bias"].any()
+    layer.initialize(init.One(), force_reinit=True)
+    assert (layer.parts()["l0_h2h_weight"].asnumpy() == 1).all()
+
+
+# ---- unrolling
+
+
+@pytest.mark.parametrize("layout", ["NTC", "TNC"])
+def test_unroll_step_by_step(rng: Rng, layout: str) -> None:
+    cell = ready(rnn.GRUCell(4))
+    steps = [array(rng, 2, 3) for _ in range(5)]
+    state, outputs = cell.begin_state(batch_size=2), []
+    for step in steps:
+        out, state = cell(step, state)
+        outputs.append(out)
+    axis = layout.index("T")
+    whole, after = cell.unroll(5, np.stack(steps, axis=axis), layout=layout, merge_outputs=True)
+    close(whole, np.stack(outputs, axis=axis))
+    close(after[0], state[0])
+    parts, _ = cell.unroll(5, steps, layout=layout)
+    assert len(parts) == 5
+    close(parts[2], outputs[2])
+    with pytest.raises(ValueError, match="length=4, but the inputs have 5 steps"):
+        cell.unroll(4, steps)
+    with pytest.raises(ValueError, match="layout='TCN' is neither"):
+        cell.unroll(5, steps, layout="TCN")
+
+
+def cells_to_unroll() -> dict[str, Any]:
+    both = rnn.BidirectionalCell(rnn.LSTMCell(4), rnn.LSTMCell(4))
+    chain = rnn.HybridSequentialRNNCell()
+    chain.add(rnn.GRUCell(4))
+    chain.add(rnn.ResidualCell(rnn.LSTMCell(4)))
+    return {"LSTM": rnn.LSTMCell(4), "both": both, "chain": chain}
+
+
+@pytest.mark.parametrize("name", cells_to_unroll())
+def test_valid_length_is_the_sequence_cut_there(rng: Rng, name: str) -> None:
+    cell = ready(cells_to_unroll()[name])
+    x, lengths = array(rng, 3, 5, 6), [2, 5, 1]
+    out, states = cell.unroll(5, x, merge_outputs=True, valid_length=np.array(lengths))
+    for i, length in enumerate(lengths):
+        alone, after = cell.unroll(length, x[i : i + 1, :length], merge_outputs=True)
+        close(out[i, :length], alone[0], 1e-5)
+        assert not out[i, length:].asnumpy().any()
+        for found, expected in zip(states, after, strict=True):
+            close(found[i], expected[0], 1e-5)
+
+
+# ---- modifiers
+
+
+def test_modifiers_while_not_training(rng: Rng) -> None:
+    x, h = array(rng, 2, 4), array(rng, 2, 4)
+    base = ready(rnn.RNNCell(4))
+    expected = base(x, [h])[0]
+    zone = rnn.ZoneoutCell(base, 0.5, 0.5)
+    close(zone(x, [h])[0], expected)
+    with pytest.raises(RuntimeError, match="a modifier cell has taken"):
+        base.begin_state(batch_size=2)
+    assert zone.begin_state(batch_size=2)[0].shape == (2, 4)
+    with pytest.raises(ValueError, match="has a modifier already"):
+        rnn.ResidualCell(base)
+    residual = rnn.ResidualCell(zone)
+    close(residual(x, [h])[0], expected.asnumpy() + x.asnumpy())
+    drop, _ = rnn.DropoutCell(0.5)(x, [])
+    close(drop, x)
+    with pytest.raises(NotImplementedError, match="use unroll"):
+        rnn.BidirectionalCell(rnn.RNNCell(4), rnn.RNNCell(4))(x, [h, h])
+    with pytest.raises(ValueError, match="around the cells of a BidirectionalCell"):
+        rnn.ZoneoutCell(rnn.BidirectionalCell(rnn.RNNCell(4), rnn.RNNCell(4)))
+
+
+def test_zoneout_keeps_some_of_the_last_values() -> None:
+    cell = rnn.ZoneoutCell(rnn.RNNCell(40, i2h_weight_initializer="ones"), zoneout_states=0.5)
+    cell.initialize()
+    old = np.full((30, 40), 7.0)
+    with autograd.record():
+        _, (after,) = cell(np.ones((30, 2)), [old])
+    kept = (after.asnumpy() == 7).mean()
+    assert 0.4 < kept < 0.6
+
+
+def test_variational_dropout_is_the_same_at_every_step() -> None:
+    cell = rnn.VariationalDropoutCell(rnn.RNNCell(3, h2h_weight_initializer="zeros"), drop_outputs=0.5)
+    cell.initialize(init.One())
+    with autograd.record():
+        out, _ = cell.unroll(4, np.ones((20, 4, 3)), merge_outputs=True)
+        again, _ = cell.unroll(4, np.ones((20, 4, 3)), merge_outputs=True)
+    zeros = out.asnumpy() == 0
+    assert 0.2 < zeros.mean() < 0.8
+    assert (zeros == zeros[:, :1]).all()
+    assert (zeros != (again.asnumpy() == 0)).any()
+
+
+# ---- convolutional cells
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
+def test_convolutional_cells_of_one_pixel_are_cells(rng: Rng, n: int, kind: str) -> None:
+    ones = (1,) * n
+    cell = ready(getattr(rnn, f"Conv{n}D{kind}Cell")((3, *ones), 4, i2h_kernel=1, h2h_kernel=3))
+    plain = CELLS[kind](4, input_size=3)
+    plain.initialize()
+    middle = (slice(None), slice(None), *ones)
+    plain.i2h_weight.set_data(cell.i2h_weight.data().reshape(-1, 3))
+    plain.h2h_weight.set_data(cell.h2h_weight.data()[middle])
+    x, states = array(rng, 2, 3), [array(rng, 2, 4) for _ in plain.state_info()]
+    found, _ = cell(x.reshape(2, 3, *ones), [s.reshape(2, 4, *ones) for s in states])
+    close(found.reshape(2, 4), plain(x, states)[0], 1e-4)
+
+
+def test_bad_convolutional_cells() -> None:
+    with pytest.raises(ValueError, match="h2h_kernel=2 must be odd"):
+        rnn.Conv1DRNNCell((3, 8), 4, 3, 2)
+    with pytest.raises(ValueError, match=r"input_shape=\(3, 8, 8\) is not"):
+        rnn.Conv1DRNNCell((3, 8, 8), 4, 3, 3)
+    with pytest.raises(NotImplementedError, match="channels come first"):
+        rnn.Conv1DRNNCell((3, 8), 4, 3, 3, conv_layout="NWC")
+
+
+def test_every_name_of_mxnet() -> None:
+    names = """BidirectionalCell DropoutCell GRU GRUCell HybridRecurrentCell HybridSequentialRNNCell LSTM LSTMCell
+        LSTMPCell ModifierCell RNN RNNCell RecurrentCell ResidualCell SequentialRNNCell VariationalDropoutCell
+        ZoneoutCell Conv1DGRUCell Conv2DLSTMCell Conv3DRNNCell"""
+    assert set(names.split()) <= set(rnn.__all__)

@@ -1,0 +1,212 @@
+"""The trainer: closed forms of its steps, devices, stores, stale gradients, states."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+from slipstream import autograd, gluon, kvstore, lr_scheduler, np, npx, optimizer
+from slipstream.gluon import Parameter, Trainer, nn
+
+CPUS = [npx.cpu(0), npx.cpu(1)]
+
+
+def parameter(ctx: Any = None, **options: Any) -> Parameter:
+    p = Parameter("weight", shape=(2,), init="ones", **options)
+    p.initialize(ctx=ctx)
+    return p
+
+
+def backward(p: Parameter, factors: Any = (3,)) -> None:
+    with autograd.record():
+        losses = [(data * k).sum() for data, k in zip(p.list_data(), factors, strict=False)]
+    autograd.backward(losses)
+
+
+def test_a_step_of_sgd() -> None:
+    p = parameter()
+    trainer = Trainer({"w": p}, "sgd", {"learning_rate": 0.5, "wd": 0.1})
+    backward(p)
+    trainer.step(batch_size=2)
+    # w - lr * (g / batch + wd * w)
+    assert p.data().asnumpy() == pytest.approx([1 - 0.5 * (1.5 + 0.1)] * 2)
+    assert trainer.learning_rate == 0.5
+    trainer.set_learning_rate(0.25)
+    assert trainer.optimizer.lr == 0.25
+    trainer.learning_rate = 0.125
+    assert trainer.learning_rate == 0.125
+
+
+def test_factors_of_parameters_and_gradients() -> None:
+    p, q, fixed = parameter(lr_mult=2), parameter(), parameter(grad_req="null")
+    trainer = Trainer([p, q, fixed, p], optimizer.SGD(learning_rate=0.5, rescale_grad=1.0))
+    backward(p)
+    backward(q)
+    trainer.step(3)
+    assert p.data().tolist() == [0, 0]
+    assert q.data().tolist() == [0.5, 0.5]
+    assert fixed.data().tolist() == [1, 1]
+    scaled = Trainer([q], "sgd", {"learning_rate": 1, "rescale_grad": 2})
+    backward(q, [1])
+    scaled.step(4)
+    assert q.data().tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("store", ["device", "local", kvstore.create("local")])
+@pytest.mark.parametrize("on_store", [None, False, True])
+@pytest.mark.parametrize("name", ["sgd", "adam"])
+def test_several_devices_are_one_batch(store: Any, on_store: bool | None, name: str) -> None:
+    if not isinstance(store, str):
+        store = kvstore.create("local")
+    p, alone = parameter(CPUS), parameter()
+    trainer = Trainer([p], name, {"learning_rate": 0.1}, kvstore=store, update_on_kvstore=on_store)
+    single = Trainer([alone], name, {"learning_rate": 0.1})
+    for step in range(4):
+        backward(p, [1 + step, 2])
+        trainer.step(4)
+        backward(alone, [3 + step])
+        single.step(4)
+        a, b = (d.asnumpy() for d in p.list_data())
+        assert (a == b).all()
+        numpy.testing.assert_allclose(a, alone.data().asnumpy(), rtol=1e-6)
+
+
+def test_allreduce_then_update() -> None:
+    p = parameter(CPUS)
+    trainer = Trainer([p], "sgd", {"learning_rate": 1})
+    backward(p, [1, 2])
+    trainer.allreduce_grads()
+    assert [g.tolist() for g in p.list_grad()] == [[3, 3], [3, 3]]
+    for g in p.list_grad():
+        g[...] = np.clip(g, -0.5, 0.5)
+    trainer.update(1)
+    assert [d.tolist() for d in p.list_data()] == [[0.5, 0.5]] * 2
+
+
+def test_without_a_store_devices_go_their_own_ways() -> None:
+    p = parameter(CPUS)
+    trainer = Trainer([p], "sgd", {"learning_rate": 1}, kvstore=None)
+    backward(p, [1, 2])
+    trainer.step(1)
+    assert [d.tolist() for d in p.list_data()] == [[0, 0], [-1, -1]]
+
+
+def test_stale_gradients() -> None:
+    p, q = parameter(), parameter()
+    trainer = Trainer([p, q], "sgd", {"learning_rate": 1})
+    backward(p, [1])
+    with pytest.raises(UserWarning, match="gradient of parameter 'weight' on cpu"):
+        trainer.step(1)
+    backward(p, [1])
+    trainer.step(1, ignore_stale_grad=True)
+    assert q.data().tolist() == [1, 1]
+    before = p.data().tolist()
+    trainer.step(1, ignore_stale_grad=True)
+    assert p.data().tolist() == before
+
+
+def test_gradients_that_add_up_over_batches() -> None:
+    p = parameter(grad_req="add")
+    trainer = Trainer([p], "sgd", {"learning_rate": 1})
+    for _ in range(3):
+        backward(p, [1])
+    trainer.step(3)
+    assert p.data().tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("on_store", [False, True])
+def test_states_go_on_where_they_stopped(tmp_path: Path, on_store: bool) -> None:
+    options = {"learning_rate": 0.1, "momentum": 0.9}
+
+    def made(ctx: Any) -> tuple[Parameter, Trainer]:
+        p = parameter(ctx)
+        return p, Trainer([p], "sgd", dict(options), update_on_kvstore=on_store)
+
+    def steps(p: Parameter, trainer: Trainer, count: int) -> None:
+        for _ in range(count):
+            backward(p, [1, 2])
+            trainer.step(1)
+
+    p, trainer = made(CPUS)
+    steps(p, trainer, 3)
+    trainer.save_states(tmp_path / "states")
+    values = p.data(CPUS[0]).copy()
+    steps(p, trainer, 2)
+    q, other = made(CPUS)
+    q.set_data(values)
+    if on_store:  # the store begins with the parameter's values
+        backward(q, [0, 0])
+        other._optimizer.momentum = 0.9
+        other.step(1)
+        q.set_data(values)
+        other._in_store.clear()
+        other._kvstore._values.clear()  # type: ignore[union-attr]
+    other.load_states(tmp_path / "states")
+    steps(q, other, 2)
+    for found, expected in zip(q.list_data(), p.list_data(), strict=True):
+        numpy.testing.assert_allclose(found.asnumpy(), expected.asnumpy(), rtol=1e-6)
+    (tmp_path / "bad").write_bytes(b"nonsense")
+    with pytest.raises(ValueError, match="no states of an optimizer"):
+        other.load_states(tmp_path / "bad")
+
+
+def test_parameters_may_move_to_another_device() -> None:
+    p, stays = parameter(), parameter()
+    trainers = [Trainer([q], "sgd", {"learning_rate": 0.1, "momentum": 0.9}) for q in (p, stays)]
+    for moved in (False, True):
+        if moved:
+            p.reset_ctx(npx.cpu(1))
+        for q, trainer in zip((p, stays), trainers, strict=True):
+            backward(q)
+            trainer.step(1)
+    assert (p.data().asnumpy() == stays.data().asnumpy()).all()
+
+
+def test_a_schedule_decides() -> None:
+    p = parameter()
+    trainer = Trainer([p], "sgd", {"lr_scheduler": lr_scheduler.FactorScheduler(1, 0.5, base_lr=1.0)})
+    rates = []
+    for _ in range(3):
+        backward(p)
+        trainer.step(1)
+        rates.append(trainer.learning_rate)
+    assert rates[0] > rates[1] > rates[2]
+
+
+def test_bad_arguments() -> None:
+    p = parameter()
+    for params in ([], {}, 3, "weights", [3], p):
+        with pytest.raises(ValueError, match="Trainer: expected"):
+            Trainer(params, "sgd")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="go with an optimizer's name"):
+        Trainer([p], optimizer.SGD(), {"learning_rate": 1})
+    with pytest.raises(NotImplementedError, match="gradients are not compressed"):
+        Trainer([p], "sgd", compression_params={"type": "2bit"})
+    with pytest.raises(ValueError, match="needs a store that can update"):
+        Trainer([p], "sgd", kvstore=None, update_on_kvstore=True)
+    stored = Trainer([p], "sgd", update_on_kvstore=True)
+    with pytest.raises(ValueError, match=r"allreduce_grads: the store updates the parameters; use step\(\)"):
+        stored.allreduce_grads()
+    with pytest.raises(ValueError, match="update: the store updates"):
+        stored.update(1)
+    with pytest.raises(RuntimeError, match="has not been initialized"):
+        Trainer(nn.Dense(2).collect_params(), "sgd").step(1)
+
+
+def test_linear_regression_is_learnt() -> None:
+    np.random.seed(0)
+    x = np.random.normal(size=(200, 3))
+    y = np.dot(x, np.array([[1.0], [-2.0], [0.5]])) + 4
+    net = nn.Dense(1)
+    net.initialize()
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.3})
+    for _ in range(60):
+        with autograd.record():
+            loss = ((net(x) - y) ** 2).mean() / 2
+        loss.backward()
+        trainer.step(1)
+    numpy.testing.assert_allclose(net.weight.data().asnumpy(), [[1, -2, 0.5]], atol=1e-2)
+    assert net.bias.data().item() == pytest.approx(4, abs=1e-2)
