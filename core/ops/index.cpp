@@ -203,6 +203,7 @@ void write(const Op& op, const Array& x, Positions& positions, const Choice& cho
 }  // namespace
 
 Array gather(const Op& op, const Array& x, const Choice& choice, const Array* out) {
+  if (out && tape::follows(x)) return written_to(op.name, out, gather(op, x, choice));
   Positions positions = positions_of(op.name, x, choice);
   bool apart = true;
   for (const Array& index : positions.indices) apart &= !out || index.storage() != out->storage();
@@ -218,7 +219,7 @@ Array gather(const Op& op, const Array& x, const Choice& choice, const Array* ou
       Array back = scattered(kIndexAdd, zeros(shape, g.dtype, g.device()), choice.get(), Arg(g));
       return std::vector<Array>{tape::back_to(back, shape, dtype)};
     });
-  return result_in(out, made);
+  return made;
 }
 
 void scatter(const Op& op, const Array& x, const Choice& choice, const Arg& value) {
@@ -226,15 +227,10 @@ void scatter(const Op& op, const Array& x, const Choice& choice, const Arg& valu
   for (int i = 0; i < x.ndim(); i++)
     if (x.shape[i] > 1 && x.strides[i] == 0)
       fail(ErrorKind::value, op.name, ": the array repeats elements (it is a broadcast view) and cannot be written");
+  if (tape::recording() && (tape::follows(x) || (!value.is_scalar() && tape::follows(value.array))))
+    return assign(x, scattered(op, x, choice, value));  // the result has a history, which goes with it
   Positions positions = positions_of(op.name, x, choice);
-  Array from = values_for(op, x, positions.x.shape, value);
-  write(op, x, positions, choice, from);
-  if (!tape::follows(from)) return;
-  bool add = &op == &kIndexAdd;
-  tape::note(op.name, x, {&from},
-             [choice = SavedChoice(choice), shape = from.shape, dtype = from.dtype, add](const Array& g) {
-               return std::vector<Array>{tape::back_to(gradient_of_values(g, choice.get(), add), shape, dtype)};
-             });
+  write(op, x, positions, choice, values_for(op, x, positions.x.shape, value));
 }
 
 Array scattered(const Op& op, const Array& x, const Choice& choice, const Arg& value) {

@@ -206,7 +206,6 @@ bool set_where(const Array& x, std::span<const KeyItem> key, const Reading& read
   shape.resize(target.ndim() - reading.place, 1);
   elementwise(Row::where, {Arg(reshape(mask, shape)), Arg(*from), Arg(target)},
               {.out = &target, .where = nullptr, .dtype = {}});
-  if (target.node()) tape::note_part_written(x, target, masked_view(Reading(tape::row_major_view(x), key)));
   return true;
 }
 
@@ -237,7 +236,6 @@ void set_item(const Array& x, std::span<const KeyItem> key, const Arg& value, vo
   if (is_one_mask(reading) && set_where(x, key, reading, from)) return;
   Array base = x.view(reading.view);
   scatter(kIndexUpdate, base, choice_of(reading, before_wait), Arg(from));
-  if (base.node()) tape::note_part_written(x, base, Reading(tape::row_major_view(x), key).view);
 }
 
 }  // namespace slipstream
