@@ -248,7 +248,7 @@ def partition_in_place(
     _core.assign(self, partition(self, kth, axis, kind, order))
 
 
-METHODS = {"sort": sort_in_place, "partition": partition_in_place}
+METHODS: dict[str, Any] = {"sort": sort_in_place, "partition": partition_in_place}
 
 if not TYPE_CHECKING:
     __all__ = [name for name in public(globals()) if not name.endswith("_in_place")]
