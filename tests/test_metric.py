@@ -133,6 +133,13 @@ def test_cross_entropy(rng: numpy.random.Generator) -> None:
     assert math.isclose(measured(metric.CrossEntropy(axis=1), [image]), -numpy.log(rows).mean(), rel_tol=1e-5)
 
 
+def test_labels_out_of_range_are_told() -> None:
+    m = metric.CrossEntropy()
+    with pytest.raises(IndexError, match="5"):
+        m.update(np.array([0, 5]), np.array([[0.5, 0.5], [0.5, 0.5]]))
+        m.get()
+
+
 def test_loss_and_custom() -> None:
     m = metric.Loss()
     m.update(None, [np.array([1.0, 2.0]), np.array(6.0)])

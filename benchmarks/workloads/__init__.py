@@ -10,6 +10,7 @@ from . import sorting
 from . import products
 from . import linalg
 from . import nn
+from . import training
 from . import numerics
 from . import growth
 # isort: on

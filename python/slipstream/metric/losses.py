@@ -50,12 +50,12 @@ class CrossEntropy(Pairwise):
         label, count = label.reshape(-1).astype("int64"), label.size
         kept = None if self.ignore_label is None else label != self.ignore_label
         chosen = label if kept is None else xp.where(kept, label, 0)
-        places = xp.arange(rows.shape[0], dtype="int64", device=rows.device) * classes + chosen
+        places = xp.arange(rows.shape[0], dtype="int64", device=rows.device)
         if self.from_logits:
-            logs = npx.log_softmax(rows, axis=-1).reshape(-1)[places]
+            logs = npx.log_softmax(rows, axis=-1)[places, chosen]
             logs = xp.maximum(logs, math.log(self.eps)) if self.eps > 0 else logs
         else:
-            logs = xp.log(xp.maximum(rows.reshape(-1)[places], self.eps))
+            logs = xp.log(xp.maximum(rows[places, chosen], self.eps))
         if kept is None:
             return -logs.sum(), count
         return -xp.where(kept, logs, 0).sum(), kept.sum()
