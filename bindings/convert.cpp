@@ -116,6 +116,7 @@ class Numbers {
     return promote(default_dtype(kind_), other);
   }
   bool booleans() const { return kind_ == Kind::boolean; }
+  bool integers() const { return kind_ == Kind::integer; }
 
  private:
   bool add(PyObject* o, int depth) {
@@ -139,8 +140,17 @@ class Numbers {
 };
 
 // Other lists go through Python, which joins arrays inside them without waiting.
-Array from_sequence(PyObject* o, Device device, const Array* beside = nullptr) {
-  if (auto array = array_of_numbers(o, {}, device, beside)) return *array;
+Array from_sequence(PyObject* o, Device device, const Array* beside = nullptr, Row row = Row::none) {
+  Numbers numbers;
+  if (numbers.read(o)) {
+    std::string_view rule = row == Row::none ? "" : row_info(row).types;
+    std::optional<DType> dtype;
+    if (numbers.integers() && (rule == "BITS" || rule == "SHIFT"))
+      dtype = DType::i64;  // such rows are of integers, whatever creation makes of numbers
+    else if (beside && !numbers.booleans())
+      dtype = numbers.type_beside(beside->dtype);
+    if (auto array = numbers.array(dtype, device)) return *array;
+  }
   static PyObject* as_array_hook = package_function("slipstream.np._creation", "as_array");
   return nb::cast<Array>(call_python(as_array_hook, {o, device_object(device)}));
 }
@@ -243,7 +253,7 @@ Arg to_arg(PyObject* o, Given given, Device device, Row row, const Array* beside
     case Given::real:
     case Given::complex: return to_scalar(o, given);
     case Given::unknown: fail(ErrorKind::type, "cannot make an array of ", Py_TYPE(o)->tp_name);
-    case Given::sequence: return from_sequence(o, device, beside);
+    case Given::sequence: return from_sequence(o, device, beside, row);
     default: return from_object(o, device);
   }
 }

@@ -1,6 +1,8 @@
-// Linear algebra: matrices in, tuples of factors out.
+// Linear algebra: matrices in, tuples of factors out. And Fourier transforms.
 
 #include "../core/ops/linalg.h"
+
+#include "../core/ops/fft.h"
 
 #include "ndarray.h"
 
@@ -21,6 +23,13 @@ QrMode qr_mode(const std::string& mode) {
   if (mode == "r") return QrMode::r;
   if (mode == "raw") return QrMode::raw;
   fail(ErrorKind::value, "qr: mode is '", mode, "', but must be 'reduced', 'complete', 'r' or 'raw'");
+}
+
+FftKind fft_kind(const std::string& kind) {
+  return kind == "forward"    ? FftKind::forward
+         : kind == "backward" ? FftKind::backward
+         : kind == "real"     ? FftKind::real
+                              : FftKind::half;
 }
 
 }  // namespace
@@ -47,6 +56,13 @@ void bind_linalg(nb::module_& m) {
   m.def(
       "lstsq", [](const Array& a, const Array& b, double rcond) { return to_tuple_of(lstsq(a, b, rcond)); },
       nb::arg("a"), nb::arg("b"), nb::arg("rcond"), "(x, residuals, rank, s) of one matrix and sides (m, k).");
+  m.def(
+      "fft",
+      [](const Array& x, int64_t n, int64_t axis, const std::string& kind, double factor) {
+        return fft(x, n, axis, fft_kind(kind), factor);
+      },
+      nb::arg("x"), nb::arg("n"), nb::arg("axis"), nb::arg("kind"), nb::arg("factor"),
+      "kind: 'forward', 'backward', 'real' (to the first half of a transform) or 'half' (back from it).");
 }
 
 }  // namespace slipstream::python

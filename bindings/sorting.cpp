@@ -62,6 +62,14 @@ void bind_sorting(nb::module_& m) {
       },
       nb::arg("x"), nb::arg("function"),
       "The only element, for a function whose result has a shape that depends on it.");
+  m.def(
+      "read_values",
+      [](const Array& x, const std::string& function) {
+        sync_point(function.c_str());
+        return read(x);
+      },
+      nb::arg("x"), nb::arg("function"),
+      "As a NumPy array, for a function whose result has a shape that depends on them.");
   m.def("convolve", &convolve, nb::arg("a"), nb::arg("b"), nb::arg("first"), nb::arg("n"),
         "Elements first .. first + n - 1 of the convolution.");
 }

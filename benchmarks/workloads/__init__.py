@@ -1,3 +1,15 @@
-"""The workloads, a file per family, in the order of the report. A family of training loops belongs here too."""
+"""The workloads, a file per family, in the order of the report."""
 
-from . import frontend, elementwise, reductions, structural, indexing, products, nn, numerics, growth  # noqa: I001 - this is the report's order
+# isort: off
+from . import frontend
+from . import elementwise
+from . import reductions
+from . import structural
+from . import indexing
+from . import sorting
+from . import products
+from . import linalg
+from . import nn
+from . import numerics
+from . import growth
+# isort: on

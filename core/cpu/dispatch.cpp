@@ -6,6 +6,8 @@
 #include <iterator>
 #include <memory>
 
+#include "fft.h"
+
 namespace slipstream {
 
 #define SLIP_FILLS(isa)              \
@@ -24,6 +26,7 @@ namespace slipstream {
   void fill_sorts(cpu::Loops&);      \
   void fill_pairs(cpu::Loops&);      \
   void fill_products(cpu::Loops&);   \
+  void fill_fft(cpu::FftLoops&);     \
   void fill_conv(cpu::Loops&);       \
   void fill_pools(cpu::Loops&);      \
   inline void fill(cpu::Loops& to) { \
@@ -67,6 +70,7 @@ struct Isa {
   const char* name;
   bool (*runs)();
   void (*fill)(Loops&);
+  void (*fill_fft)(FftLoops&);
 };
 
 #if defined(__x86_64__)
@@ -83,22 +87,23 @@ struct Isa {
 // Best first; the build says which there are (core/CMakeLists.txt).
 constexpr Isa kIsas[] = {
 #if defined(SLIP_HAVE_v4)
-    {"v4", runs_v4, v4::fill},
+    {"v4", runs_v4, v4::fill, v4::fill_fft},
 #endif
 #if defined(SLIP_HAVE_v3)
-    {"v3", runs_v3, v3::fill},
+    {"v3", runs_v3, v3::fill, v3::fill_fft},
 #endif
 #if defined(SLIP_HAVE_v2)
-    {"v2", [] { return true; }, v2::fill},
+    {"v2", [] { return true; }, v2::fill, v2::fill_fft},
 #endif
 #if defined(SLIP_HAVE_base)
-    {"base", [] { return true; }, base::fill},
+    {"base", [] { return true; }, base::fill, base::fill_fft},
 #endif
 };
 
 struct Chosen {
   const Isa* isa;
   Loops loops;
+  FftLoops fft;
 };
 std::atomic<const Chosen*> chosen{nullptr};
 
@@ -106,6 +111,7 @@ const Chosen* choose(const Isa& isa) {
   auto made = std::make_unique<Chosen>();
   made->isa = &isa;
   isa.fill(made->loops);
+  isa.fill_fft(made->fft);
   return made.release();  // kept for the life of the process
 }
 
@@ -125,6 +131,7 @@ const Chosen& current() {
 }  // namespace
 
 const Loops& loops() { return current().loops; }
+const FftLoops& fft_loops() { return current().fft; }
 const char* isa() { return current().isa->name; }
 
 void choose_isa(const char* name) {

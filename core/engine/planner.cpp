@@ -29,6 +29,11 @@ int64_t elements_of(const Record& call) {
 
 bool is_tiny(const Record& call) { return !(call.op->flags & (kHost | kLong)) && elements_of(call) <= kTinyElements; }
 
+// So little that planning it costs more than running it. Other operations than rows may do much with few elements.
+bool is_trivial(const Record& call) {
+  return is_tiny(call) && (call.op->row != Row::none || elements_of(call) <= kTinyElements / 16);
+}
+
 // May nobody be able to read some result of it?
 bool has_unnamed_output(const Record& call) {
   return std::any_of(call.outputs.begin(), call.outputs.end(),
@@ -70,7 +75,7 @@ bool Planner::try_run(std::vector<Ref<Task>>& ready) {
 
 // Nothing recorded before it is unfinished, and nobody can plan what comes after it meanwhile.
 bool Planner::run_recorded(Record& call) {
-  if (runtime_.stream.size() > 0 || !is_tiny(call)) return false;
+  if (runtime_.stream.size() > 0 || !is_trivial(call)) return false;
   std::unique_lock hold(mutex, std::try_to_lock);
   if (!hold || !may_run_here() || runtime_.stream.size() > 0) return false;
   call.sequence = runtime_.stream.next_number();
@@ -109,7 +114,7 @@ size_t Planner::run_here(std::span<Record> calls, bool few) {
   for (size_t i = 0; i < calls.size(); i++) {
     Record& call = calls[i];
     if (!call.op) continue;
-    if (!(few ? is_small(call) : is_tiny(call))) return i;
+    if (!(few ? is_small(call) : is_trivial(call))) return i;
     Prepared prepared = prepare(runtime_, call);
     if (prepared.kernel && call.op->row == Row::none && prepared.kernel->chunks(0) > 1) return i;
     if (prepared.kernel) prepared.failure = run_kernel(runtime_, call, *prepared.kernel);

@@ -1,5 +1,6 @@
 // Gradients of rows: the expressions of ops.def over arrays, so that what they record can be differentiated again.
 #include "../elementwise.h"
+#include "../ops/scan.h"
 #include "../ops/structural.h"
 #include "../program.h"
 #include "tape.h"
@@ -75,16 +76,6 @@ thread_local uint32_t reduced_axes = 0;
   }
 #include "../ops.def"
 
-// Products of the elements before each one, along the last axis: 1 for the first.
-Array products_before(const Array& x) {
-  int last = x.ndim() - 1;
-  Shape shape = x.shape;
-  shape[last] = 1;
-  const Array parts[] = {full(shape, Scalar::of(int64_t{1}), x.dtype, x.device()),
-                         cumprod(slice(x, last, 0, 1, x.shape[last] - 1), last, x.dtype)};
-  return concatenate(parts, last);
-}
-
 // For each element, the product of the others along the reduced axes. Not result / x, for x may be 0.
 Var others(const Var& v) {
   const Array& x = v.arg.array;
@@ -101,8 +92,9 @@ Var others(const Var& v) {
   flat.push_back(-1);
   Array rows = reshape(moved, flat);
   const int64_t last[] = {rows.ndim() - 1};
-  Array after = flip(products_before(flip(rows, last)), last);
-  Array product = elementwise(Row::multiply, {Arg(products_before(rows)), Arg(after)});
+  int along = rows.ndim() - 1;
+  Array after = flip(products_before(flip(rows, last), along), last);
+  Array product = elementwise(Row::multiply, {Arg(products_before(rows, along)), Arg(after)});
   return transpose(reshape(product, moved.shape), back);
 }
 
@@ -161,25 +153,28 @@ bool differentiable(DType t) { return is_float(t) || is_complex(t); }
 
 // ---- nodes
 
-// The memory of ended nodes, kept for the next ones of this thread.
+// The memory of ended nodes, kept for the next ones of this thread: a list whose links lie in the blocks themselves.
 class Blocks {
  public:
   constexpr Blocks() = default;
   ~Blocks() {
-    while (count_ > 0) ::operator delete(blocks_[--count_]);
+    while (first_) ::operator delete(std::exchange(first_, *static_cast<void**>(first_)));
     count_ = kMost;  // nodes that end later give theirs back at once
   }
-  void* take(size_t size) { return count_ > 0 && count_ < kMost ? blocks_[--count_] : ::operator new(size); }
+  void* take(size_t size) {
+    if (!first_) return ::operator new(size);
+    count_--;
+    return std::exchange(first_, *static_cast<void**>(first_));
+  }
   void give(void* block) {
-    if (count_ < kMost - 1)
-      blocks_[count_++] = block;
-    else
-      ::operator delete(block);
+    if (count_ >= kMost) return ::operator delete(block);
+    count_++;
+    *static_cast<void**>(block) = std::exchange(first_, block);
   }
 
  private:
   static constexpr int kMost = 64;
-  void* blocks_[kMost] = {};
+  void* first_ = nullptr;
   int count_ = 0;
 };
 thread_local constinit Blocks blocks __attribute__((tls_model("initial-exec")));

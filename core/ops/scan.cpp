@@ -24,6 +24,28 @@ Array sums_from(const Array& x, int axis) {
   return flip(cumsum(flip(x, along), axis, x.dtype), along);
 }
 
+// Moved towards the start of the axis; zeros come in at its end.
+Array moved_up(const Array& x, int axis, int64_t steps) {
+  Shape shape = x.shape;
+  shape[axis] = steps;
+  const Array parts[] = {slice(x, axis, steps, 1, x.shape[axis] - steps),
+                         full(shape, Scalar::of(int64_t{0}), x.dtype, x.device())};
+  return concatenate(parts, axis);
+}
+
+// g[i] + x[i+1] g[i+1] + x[i+1] x[i+2] g[i+2] + ...: in steps that double, and right where x is 0.
+Array weighted_by_products(const Array& g, const Array& x, int axis) {
+  int64_t n = x.shape[axis];
+  if (n == 0) return g;
+  Array sums = g, factors = moved_up(x, axis, 1);
+  for (int64_t step = 1; step < n; step *= 2) {
+    Array more = elementwise(Row::multiply, {Arg(factors), Arg(moved_up(sums, axis, step))});
+    sums = elementwise(Row::add, {Arg(sums), Arg(more)});
+    factors = elementwise(Row::multiply, {Arg(factors), Arg(moved_up(factors, axis, step))});
+  }
+  return sums;
+}
+
 void note_scan(const Op& op, const Array& made, const Array& x, int axis) {
   if (&op == &kCumsum) {
     tape::note(op.name, made, {&x}, [axis, shape = x.shape, dtype = x.dtype](const Array& g) {
@@ -31,11 +53,11 @@ void note_scan(const Op& op, const Array& made, const Array& x, int axis) {
     });
     return;
   }
-  tape::note(op.name, made, {&x}, [axis, x = tape::Saved(x), r = tape::Saved::result(made)](const Array& g) {
+  tape::note(op.name, made, {&x}, [axis, x = tape::Saved(x)](const Array& g) {
     Array value = x.get();
-    Array sums = sums_from(elementwise(Row::multiply, {Arg(g), Arg(r.get())}), axis);
-    return std::vector<Array>{
-        tape::back_to(elementwise(Row::divide, {Arg(sums), Arg(value)}), value.shape, value.dtype)};
+    Array gradient =
+        elementwise(Row::multiply, {Arg(products_before(value, axis)), Arg(weighted_by_products(g, value, axis))});
+    return std::vector<Array>{tape::back_to(gradient, value.shape, value.dtype)};
   });
 }
 
@@ -61,6 +83,15 @@ Array scan(const Op& op, const Array& x, int64_t axis, std::optional<DType> dtyp
 }
 
 }  // namespace
+
+Array products_before(const Array& x, int axis) {
+  Shape shape = x.shape;
+  if (shape[axis] == 0) return x;
+  shape[axis] = 1;
+  const Array parts[] = {full(shape, Scalar::of(int64_t{1}), x.dtype, x.device()),
+                         cumprod(slice(x, axis, 0, 1, x.shape[axis] - 1), axis, x.dtype)};
+  return concatenate(parts, axis);
+}
 
 Array cumsum(const Array& x, int64_t axis, std::optional<DType> dtype, const Array* out) {
   return scan(kCumsum, x, axis, dtype, out);

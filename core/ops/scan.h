@@ -8,6 +8,9 @@ namespace slipstream {
 extern const Op kCumsum;   // AxisParams; input and output have one type
 extern const Op kCumprod;  // AxisParams
 
+// For each element the product of those before it along the axis; 1 for the first.
+Array products_before(const Array& x, int axis);
+
 struct AxisParams final : OpParams {
   int axis = 0;
 };

@@ -3,6 +3,7 @@
 
 #include "../elementwise.h"
 #include "../engine/engine.h"
+#include "../graph/tape.h"
 #include "check.h"
 #include "structural.h"
 
@@ -105,6 +106,24 @@ Array histogram(const Array& x, const Array& edges, const Array* weights, bool e
   return record_new(std::move(call), Array(Shape{edges.size() - 1}, weights ? DType::f64 : DType::i64, x.device()));
 }
 
+namespace {
+
+// Each line's gradient is the result's, convolved with the other line backwards.
+void note_convolve(const Array& made, const Array& a, const Array& b, int64_t first) {
+  tape::note("convolve", made, {&a, &b}, [a = tape::Saved(a), b = tape::Saved(b), first](const Array& g) {
+    auto back = [&](const tape::Saved& of, const tape::Saved& other) {
+      std::array<int64_t, 1> axis{0};
+      Array line = flip(other.get(), axis);
+      if (is_complex(line.dtype)) line = elementwise(Row::conj, {Arg(line)});
+      Array made = convolve(g, line, other.view().shape[0] - 1 - first, of.view().shape[0]);
+      return tape::back_to(made, of.view().shape, of.view().dtype);
+    };
+    return std::vector<Array>{tape::wanted(0) ? back(a, b) : Array(), tape::wanted(1) ? back(b, a) : Array()};
+  });
+}
+
+}  // namespace
+
 Array convolve(const Array& a, const Array& b, int64_t first, int64_t n) {
   one_line("convolve", "an argument", a);
   one_line("convolve", "an argument", b);
@@ -117,9 +136,11 @@ Array convolve(const Array& a, const Array& b, int64_t first, int64_t n) {
   Record call;
   call.op = &kConvolve;
   call.params = params;
-  call.inputs.emplace_back(typed(a, dtype));
-  call.inputs.emplace_back(typed(b, dtype));
-  return record_new(std::move(call), Array(Shape{n}, dtype, a.device()));
+  call.inputs.emplace_back(typed(a.detached(), dtype));
+  call.inputs.emplace_back(typed(b.detached(), dtype));
+  Array made = record_new(std::move(call), Array(Shape{n}, dtype, a.device()));
+  if (tape::follows(a) || tape::follows(b)) note_convolve(made, a, b, first);
+  return made;
 }
 
 }  // namespace slipstream

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "../elementwise.h"
+#include "../graph/tape.h"
 #include "check.h"
 #include "structural.h"
 
@@ -37,6 +38,27 @@ Array along(const Op& op, const Array& x, int axis, int64_t n, DType dtype, std:
   return *out;
 }
 
+// The elements of lines along `axis` at the given places, which are as many as there are lines.
+Array gather(const Array& x, const Array& places, int axis) {
+  int last = x.ndim() - 1;
+  Array lines = swapaxes(x, axis, last), at = swapaxes(places, axis, last);
+  if (at.size() == 0) return copy(x);
+  int64_t n = lines.shape[last], count = at.size() / at.shape[last];
+  Array starts = arange(Scalar::of(int64_t{0}), Scalar::of(n), count, DType::i64, x.device());
+  Array flat = elementwise(Row::add, {Arg(reshape(at, Shape{count, -1})), Arg(reshape(starts, Shape{count, 1}))});
+  return swapaxes(reshape(take(reshape(lines, Shape{-1}), flat, 0, IndexMode::raise), at.shape), axis, last);
+}
+
+// Where a history is kept, all elements are found by their places, and their gradients by the reverse of these.
+Array ordered(const Op& op, const Array& x, const Array& order, int64_t axis) {
+  int at = normalize_axis(axis, x.ndim(), op.name);
+  Array made = gather(x.detached(), order, at);
+  tape::note(op.name, made, {&x}, [order = tape::Saved(order), at](const Array& g) {
+    return std::vector<Array>{gather(g, argsort(order.get(), at, false), at)};
+  });
+  return made;
+}
+
 Array sorted(const Op& op, const Array& x, int64_t axis, bool descending, DType dtype, const Array* out) {
   int at = normalize_axis(axis, x.ndim(), op.name);
   auto params = std::make_shared<SortParams>();
@@ -60,6 +82,7 @@ Array parted(const Op& op, const Array& x, std::span<const int64_t> places, int6
 }  // namespace
 
 Array sort(const Array& x, int64_t axis, bool descending, const Array* out) {
+  if (tape::follows(x) && !out) return ordered(kSort, x, argsort(x.detached(), axis, descending), axis);
   return sorted(kSort, x, axis, descending, x.dtype, out);
 }
 
@@ -68,6 +91,7 @@ Array argsort(const Array& x, int64_t axis, bool descending) {
 }
 
 Array partition(const Array& x, std::span<const int64_t> places, int64_t axis) {
+  if (tape::follows(x)) return ordered(kPartition, x, argpartition(x.detached(), places, axis), axis);
   return parted(kPartition, x, places, axis, x.dtype);
 }
 

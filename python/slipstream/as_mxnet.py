@@ -240,14 +240,15 @@ def _find(name: str) -> ModuleType:
         return _SHIMS[first]()
     if first not in _MODULES:
         instead = _INSTEAD.get(first, "see mx.np, mx.npx, mx.autograd and mx.gluon")
-        raise ModuleNotFoundError(f"{name} does not exist in Slipstream: {instead}", name=name)
+        # No ModuleNotFoundError: `from mxnet import x` would hide its words.
+        raise ImportError(f"{name} does not exist in Slipstream: {instead}", name=name)
     ours = ".".join(part for part in (__package__, _MODULES[first], rest) if part)
     try:
         return importlib.import_module(ours)
     except ModuleNotFoundError as error:
         if error.name != ours:
             raise
-        raise ModuleNotFoundError(f"{name} does not exist in Slipstream", name=name) from None
+        raise ImportError(f"{name} does not exist in Slipstream", name=name) from None
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):

@@ -153,6 +153,15 @@ def test_short_floats(dtype: str) -> None:
     numpy.testing.assert_allclose(x.grad.astype("float64").asnumpy(), expected, rtol=2e-2)
 
 
+@pytest.mark.parametrize("zeros", [(1,), (0, 3), (0, 1, 2, 3, 4)])
+def test_products_of_zeros(zeros: Any, rng: numpy.random.Generator) -> None:
+    values = rng.normal(size=(5, 2))
+    values[list(zeros)] = 0
+    check(lambda x: np.cumprod(x, axis=0), [values], rng)
+    check(lambda x: np.prod(x, axis=0), [values], rng)
+    check(lambda x: np.prod(x), [values], rng)
+
+
 def test_zero_sizes() -> None:
     x = leaf(numpy.zeros((0, 3)))
     with autograd.record():

@@ -61,8 +61,12 @@ def test_dense_gradients(rng: Rng) -> None:
 def test_embedding(rng: Rng) -> None:
     layer = ready(nn.Embedding(7, 3, sparse_grad=True))
     places = np.array([[1, 6], [0, 1]])
-    out = layer(places)
+    with autograd.record():
+        out = layer(places)
+        total = (out * np.array([[[1.0], [2.0]], [[3.0], [4.0]]])).sum()
+    total.backward()
     close(out, layer.weight.data().asnumpy()[[[1, 6], [0, 1]]])
+    assert layer.weight.grad().asnumpy()[:, 0].tolist() == [3, 5, 0, 0, 0, 0, 2]
     assert repr(layer) == "Embedding(7 -> 3, float32)"
 
 
@@ -327,9 +331,71 @@ def test_bad_convolutions() -> None:
         nn.Conv2D(5, 1, groups=2)
     with pytest.raises(ValueError, match="3 channels do not split into 2 groups"):
         ready(nn.Conv2D(4, 1, groups=2))(np.ones((1, 3, 2, 2)))
-    for kind in (nn.DeformableConvolution, nn.ModulatedDeformableConvolution):
-        with pytest.raises(NotImplementedError, match=f"{kind.__name__}: deformable convolutions are not there yet"):
-            kind(3)
+
+
+def deformed(x: Any, offset: Any, mask: Any, w: Any, layer: Any) -> Any:
+    """A deformable convolution by its definition: every element of the kernel looks at a place between pixels."""
+    n, c, height, width = x.shape
+    out = numpy.zeros((n, w.shape[0], *offset.shape[2:]))
+    per_in, per_out, per_part = w.shape[1], w.shape[0] // layer._groups, c // layer._parts
+    kh, kw = layer._kernel
+    for b, o, i, j, ci, ki, kj in numpy.ndindex(n, w.shape[0], *offset.shape[2:], per_in, kh, kw):
+        channel = o // per_out * per_in + ci
+        place = (channel // per_part) * kh * kw + ki * kw + kj
+        y = i * layer._strides[0] - layer._padding[0] + ki * layer._dilation[0] + offset[b, 2 * place, i, j]
+        z = j * layer._strides[1] - layer._padding[1] + kj * layer._dilation[1] + offset[b, 2 * place + 1, i, j]
+        value = 0.0
+        for py in (math.floor(y), math.floor(y) + 1):
+            for pz in (math.floor(z), math.floor(z) + 1):
+                if 0 <= py < height and 0 <= pz < width:
+                    value += (1 - abs(y - py)) * (1 - abs(z - pz)) * x[b, channel, py, pz]
+        out[b, o, i, j] += w[o, ci, ki, kj] * value * (1 if mask is None else mask[b, place, i, j])
+    return out
+
+
+@pytest.mark.parametrize("kind", [nn.DeformableConvolution, nn.ModulatedDeformableConvolution])
+@pytest.mark.parametrize(
+    "options", [{"padding": 1}, {"strides": 2, "dilation": (1, 2), "groups": 2, "num_deformable_group": 2}]
+)
+def test_deformable_convolutions(rng: Rng, kind: Any, options: dict[str, Any]) -> None:
+    layer = kind(4, kernel_size=(3, 2), offset_weight_initializer=init.Normal(0.3), use_bias=False, **options)
+    ready(layer)
+    x = array(rng, 2, 4, 5, 6)
+    x.attach_grad()
+    with autograd.record():
+        out = layer(x)
+        total = out.sum()
+    total.backward()
+    given = conv_reference(
+        x.asnumpy(), layer.offset_weight.data().asnumpy(), layer._strides, layer._padding, layer._dilation, 1
+    )
+    count = 2 * 6 * layer._parts
+    mask = 2 / (1 + numpy.exp(-given[:, count:])) if kind is nn.ModulatedDeformableConvolution else None
+    w = layer.deformable_conv_weight.data().asnumpy()
+    close(out, deformed(x.asnumpy(), given[:, :count], mask, w, layer), 1e-3)
+    assert all(p.grad().asnumpy().any() for p in layer.collect_params().values() if p.name != "offset_bias")
+    assert x.grad.asnumpy().any()
+    with pytest.raises(ValueError, match="it has to be 'NCHW'"):
+        kind(4, layout="NHWC")
+    with pytest.raises(ValueError, match="do not split into"):
+        kind(4, groups=3)
+
+
+def test_deformable_convolutions_without_offsets_are_convolutions(rng: Rng) -> None:
+    layer, plain = ready(nn.DeformableConvolution(6, 3, padding=1)), ready(nn.Conv2D(6, 3, padding=1))
+    x, g = array(rng, 2, 4, 6, 7), array(rng, 2, 6, 6, 7)
+    y = x.copy()
+    layer(x)
+    plain(y)
+    plain.weight.set_data(layer.deformable_conv_weight.data())
+    for v in (x, y):
+        v.attach_grad()
+    with autograd.record():
+        losses = [(layer(x) * g).sum(), (plain(y) * g).sum()]
+    autograd.backward(losses)
+    close(layer(x), plain(y).asnumpy(), 1e-4)
+    close(x.grad, y.grad.asnumpy(), 1e-3)
+    close(layer.deformable_conv_weight.grad(), plain.weight.grad().asnumpy(), 1e-3)
 
 
 def windows(x: Any, size: int, stride: int) -> Any:

@@ -139,6 +139,21 @@ def test_parameter_dicts_save_and_load(tmp_path: Path) -> None:
         first[0].collect_params().save(tmp_path / "y", strip_prefix="weight")
 
 
+def test_blocks_with_their_structure(tmp_path: Path) -> None:
+    first, second = ready(), net()
+    first.save(str(tmp_path / "net"))
+    second.load(str(tmp_path / "net"))
+    assert (second(X).asnumpy() == first(X).asnumpy()).all()
+    with pytest.raises(ValueError, match="are not those of dense"):
+        nn.Dense(2).load(str(tmp_path / "net"))
+    (tmp_path / "net-model.json").write_text("[" * 100_000)
+    with pytest.raises(ValueError, match="does not describe blocks"):
+        second.load(str(tmp_path / "net"))
+    first.save_params(tmp_path / "x")
+    second.load_params(tmp_path / "x", ctx=npx.cpu(1))
+    assert second[0].weight.list_ctx() == [npx.cpu(1)]
+
+
 # ---- MXNet's own files
 
 

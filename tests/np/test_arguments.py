@@ -50,6 +50,12 @@ def test_joined_numbers_lose_no_digit() -> None:
     assert np.hstack([np.array(x), [0.1]]).tolist() == [0.0, 0.1]
 
 
+def test_lists_of_integers_have_bits() -> None:
+    assert np.gcd([4, 6], [6, 9]).tolist() == [2, 3]
+    assert np.bitwise_and([6, 3], [3, 3]).dtype == np.int64
+    assert np.bitwise_or([True], [False]).dtype == np.bool_
+
+
 def test_dtype_of_numbers_alone() -> None:
     made = np.add(0.1, 0.2, dtype="float64")
     assert made.dtype == np.float64

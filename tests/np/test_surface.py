@@ -142,6 +142,7 @@ TABLE: dict[str, list[Sampler]] = {
     "array_equal": [pair((2,), (2,), dtypes=["bool"]), pair((2,), (3,))],
     "array_equiv": [pair((2,), (3, 2), dtypes=["bool"]), pair((2,), (3,))],
     "allclose": [pair((2,), (2,), dtypes=["float64"])],
+    "compress": [lambda d: ([both(numpy.array([True, False, True])), d.array((3, 4))], {"axis": d.one(None, 0, 1)})],
     "trapezoid": [
         on((3, 5), dtypes=["float64"]),
         on((3, 5), axis=0, dx=0.5, dtypes=["float64"]),
@@ -180,6 +181,41 @@ def test_windows(name: str) -> None:
         same(getattr(np, name)(n, dtype="float64"), getattr(numpy, name)(n), 1e-12)
         assert getattr(np, name)(n).dtype == np.float32
     same(np.kaiser(7, 3.5, dtype="float64"), numpy.kaiser(7, 3.5), 1e-12)
+
+
+def test_copyto(rng: numpy.random.Generator) -> None:
+    for value, mask in (
+        (3, True),
+        ([1.5, 2.5, 3.5, 4.5], True),
+        (7, rng.uniform(size=(3, 4)) < 0.5),
+        (0.1, [True] * 4),
+    ):
+        theirs = rng.normal(size=(3, 4))
+        ours = np.array(theirs)
+        numpy.copyto(theirs, value, where=mask)
+        np.copyto(ours, value, where=mask)
+        same(ours, theirs)
+    with pytest.raises(TypeError, match="copyto: cannot cast"):
+        np.copyto(np.zeros(2, "int32"), np.ones(2))
+
+
+def test_blocks_and_grids() -> None:
+    a, b = numpy.eye(2), numpy.ones((2, 1))
+    for nested in ([a, b], [[a, b], [numpy.zeros((1, 3))]], [1.0, a[0]], a, [[[a]]]):
+        same(np.block(nested), numpy.block(nested))
+    with pytest.raises(ValueError, match="one depth"):
+        np.block([[a], b])
+    same(np.mgrid[0:2:0.5, 1:4:0.5].astype("float64"), numpy.mgrid[0:2:0.5, 1:4:0.5])
+    same(np.mgrid[0:1:5j].astype("float64"), numpy.mgrid[0:1:5j], 1e-6)
+    assert [g.shape for g in np.ogrid[0:2, 0:3]] == [g.shape for g in numpy.ogrid[0:2, 0:3]]
+    x = numpy.array([[5.0, 6.0]])
+    assert list(np.ndenumerate(np.array(x))) == [(place, float(v)) for place, v in numpy.ndenumerate(x)]
+    assert list(np.ndindex(2, 2)) == list(numpy.ndindex(2, 2))
+    assert np.iterable([1]) and not np.iterable(np.ones(()))
+    assert np.s_[1:2] == np.index_exp[1:2][0]
+    assert (np.base_repr(5), np.binary_repr(5), np.typename("d")) == ("101", "101", "double precision")
+    assert (np.format_float_positional(0.5), np.format_float_scientific(0.5)) == ("0.5", "5.e-01")
+    assert np.mintypecode("fd") == "d"
 
 
 # ---- functions of functions
@@ -312,10 +348,12 @@ def test_pickles_and_copies() -> None:
 
 
 def test_register_of_what_numpy_computes() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "numpy.md").read_text()
     for name, how in REGISTER.items():
         assert how in ("waits", "behind")
         owner = np.random if hasattr(np.random, name) and not hasattr(np, name) else np
         assert getattr(owner, name).__doc__, name
+        assert re.search(rf"^\| `np\S*\.{name}`.* \| {how} \|$", page, re.M), f"docs/numpy.md lacks {name}"
 
 
 # ---- coverage

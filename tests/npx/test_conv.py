@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy
@@ -237,3 +238,32 @@ def test_errors_of_options() -> None:
         npx.convolution(x, w, layout="NWC")
     with pytest.raises(TypeError, match=r"int32.*no floats"):
         npx.convolution(x.astype("int32"), w.astype("int32"), no_bias=True)
+
+
+def interpolated(image: Values, y: float, x: float) -> Values:
+    """All channels of an image between its places; 0 outside."""
+    total = numpy.zeros(image.shape[0])
+    for row, column in itertools.product((math.floor(y), math.floor(y) + 1), (math.floor(x), math.floor(x) + 1)):
+        if 0 <= row < image.shape[1] and 0 <= column < image.shape[2]:
+            total += image[:, row, column] * (1 - abs(y - row)) * (1 - abs(x - column))
+    return total
+
+
+def test_deformable_convolution(rng: numpy.random.Generator) -> None:
+    x, w, b = rng.normal(size=(2, 4, 5, 6)), rng.normal(size=(6, 2, 3, 2)), rng.normal(size=6)
+    offset, mask = rng.normal(size=(2, 2 * 2 * 6, 3, 4)), rng.uniform(size=(2, 2 * 6, 3, 4))
+    options: Any = {"stride": (2, 2), "pad": (1, 2), "dilate": (1, 2), "num_group": 2, "num_deformable_group": 2}
+    expected = numpy.zeros((2, 6, 3, 4))
+    for n, i, j, p, q in itertools.product(range(2), range(3), range(4), range(3), range(2)):
+        for part in range(2):
+            tap = part * 6 + p * 2 + q
+            y, z = 2 * i - 1 + p + offset[n, 2 * tap, i, j], 2 * j - 2 + 2 * q + offset[n, 2 * tap + 1, i, j]
+            value = interpolated(x[n, 2 * part : 2 * part + 2], y, z) * mask[n, tap, i, j]
+            expected[n, 3 * part : 3 * part + 3, i, j] += w[3 * part : 3 * part + 3, :, p, q] @ value
+    arrays = [np.array(v) for v in (x, offset, mask, w, b)]
+    same(npx.modulated_deformable_convolution(*arrays, **options), expected + b[:, None, None])
+    plain = npx.deformable_convolution(*arrays[:2], *arrays[3:], **options)
+    ones = npx.modulated_deformable_convolution(*arrays[:2], np.ones(mask.shape), *arrays[3:], **options)
+    same(plain, ones.asnumpy())
+    with pytest.raises(ValueError, match=r"offset has shape \(2, 24, 3, 4\)"):
+        npx.deformable_convolution(*arrays[:2], *arrays[3:])

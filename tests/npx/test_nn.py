@@ -212,3 +212,24 @@ def test_interleaved_attention(rng: numpy.random.Generator) -> None:
     queries = np.array(q.reshape(length, batch, -1))
     same(npx.interleaved_matmul_encdec_qk(queries, pairs, heads=heads), scores)
     same(npx.interleaved_matmul_encdec_valatt(pairs, np.array(scores), heads=heads), context)
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_sliding_windows(rng: numpy.random.Generator, symmetric: bool) -> None:
+    batch, length, heads, size, w = 2, 6, 2, 3, 2
+    q, k, v = (rng.normal(size=(batch, length, heads, size)) for _ in range(3))
+    dilation, ends = [1, 2], [6, 4]
+    window = 2 * w + 1 if symmetric else w + 1
+    scores, mask = numpy.zeros((2, batch, length, heads, window))
+    context = numpy.zeros(v.shape)
+    for b, i, h, j in numpy.ndindex(batch, length, heads, window):
+        at = i + (j - w) * dilation[h]
+        if 0 <= at < length:
+            scores[b, i, h, j] = q[b, i, h] @ k[b, at, h]
+            context[b, i, h] += scores[b, i, h, j] * v[b, at, h]
+            mask[b, i, h, j] = at < ends[b] and i < ends[b]
+    options: Any = {"w": w, "symmetric": symmetric}
+    gaps = np.array(dilation)
+    same(npx.sldwin_atten_score(np.array(q), np.array(k), gaps, **options), scores)
+    same(npx.sldwin_atten_context(np.array(scores), np.array(v), gaps, **options), context)
+    same(npx.sldwin_atten_mask_like(np.array(scores), gaps, np.array(ends), **options), mask)

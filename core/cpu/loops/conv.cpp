@@ -20,11 +20,10 @@ using Vector [[gnu::vector_size(cpu::kConvVector)]] = T;
 template <class T>
 constexpr int64_t kLanes = cpu::kConvVector / static_cast<int64_t>(sizeof(T));
 
-template <class T>
-[[gnu::always_inline]] inline Vector<T> load(const T* from) {
-  Vector<T> v;
-  std::memcpy(&v, from, sizeof v);
-  return v;
+// Not returned: that would be another way of calling on processors without vectors of this size.
+template <class V, class T>
+[[gnu::always_inline]] inline void load(V& to, const T* from) {
+  std::memcpy(&to, from, sizeof to);
 }
 
 template <int height, int vectors, class T>
@@ -34,7 +33,7 @@ void block(const ConvBlock<T>& p) {
   for (int64_t k = 0; k < p.depth; k++, weights += height) {
     const T* at = p.image + p.offsets[k];
     Vector<T> x[vectors];
-    for (int j = 0; j < vectors; j++) x[j] = load(at + j * kLanes<T>);
+    for (int j = 0; j < vectors; j++) load(x[j], at + j * kLanes<T>);
     for (int i = 0; i < height; i++)
       for (int j = 0; j < vectors; j++) sums[i][j] += weights[i] * x[j];
   }
@@ -43,7 +42,11 @@ void block(const ConvBlock<T>& p) {
     T bias = p.bias ? p.bias[i] : T(0);
     for (int j = 0; j < vectors; j++) {
       Vector<T> sum = sums[i][j] + bias;
-      if (p.add) sum += load(to + j * kLanes<T>);
+      if (p.add) {
+        Vector<T> old;
+        load(old, to + j * kLanes<T>);
+        sum += old;
+      }
       std::memcpy(to + j * kLanes<T>, &sum, sizeof sum);
     }
   }
@@ -58,7 +61,7 @@ void weight_block(const ConvWeightBlock<T>& p) {
     for (int i = 0; i < height; i++) at[i] = p.image + y * p.pitch + p.offsets[i];
     for (int64_t x = 0; x < p.length; x++, g += vectors * kLanes<T>) {
       Vector<T> v[vectors];
-      for (int j = 0; j < vectors; j++) v[j] = load(g + j * kLanes<T>);
+      for (int j = 0; j < vectors; j++) load(v[j], g + j * kLanes<T>);
       for (int i = 0; i < height; i++)
         for (int j = 0; j < vectors; j++) sums[i][j] += at[i][x] * v[j];
     }
@@ -66,7 +69,9 @@ void weight_block(const ConvWeightBlock<T>& p) {
   for (int i = 0; i < height; i++)
     for (int j = 0; j < vectors; j++) {
       T* to = p.out + i * p.down + j * kLanes<T>;
-      Vector<T> sum = sums[i][j] + load(to);
+      Vector<T> sum;
+      load(sum, to);
+      sum += sums[i][j];
       std::memcpy(to, &sum, sizeof sum);
     }
 }
@@ -81,8 +86,13 @@ void one_filter(const ConvWeightBlock<T>& p) {
   for (int64_t y = 0; y < p.rows; y++, g += p.length) {
     const T* image = p.image + y * p.pitch;
     for (int64_t x = 0; x < whole; x += kLanes<T>) {
-      Vector<T> v = load(g + x);
-      for (int i = 0; i < height; i++) sums[i] += v * load(image + p.offsets[i] + x);
+      Vector<T> v;
+      load(v, g + x);
+      for (int i = 0; i < height; i++) {
+        Vector<T> there;
+        load(there, image + p.offsets[i] + x);
+        sums[i] += v * there;
+      }
     }
     for (int64_t x = whole; x < p.length; x++)
       for (int i = 0; i < height; i++) rest[i] += g[x] * image[p.offsets[i] + x];
@@ -99,7 +109,11 @@ template <int vectors, class T>
     Vector<T> sums[vectors];
     for (int j = 0; j < vectors; j++) sums[j] = Vector<T>{} + p.bias;
     for (int64_t k = 0; k < p.taps; k++)
-      for (int j = 0; j < vectors; j++) sums[j] += p.weights[k] * load(image + x + p.offsets[k] + j * kLanes<T>);
+      for (int j = 0; j < vectors; j++) {
+        Vector<T> there;
+        load(there, image + x + p.offsets[k] + j * kLanes<T>);
+        sums[j] += p.weights[k] * there;
+      }
     for (int j = 0; j < vectors; j++) std::memcpy(out + x + j * kLanes<T>, &sums[j], sizeof sums[j]);
   }
   return x;

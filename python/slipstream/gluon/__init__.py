@@ -14,11 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import block as block
+    from . import contrib as contrib
+    from . import data as data
+    from . import loss as loss
+    from . import metric as metric
     from . import model_zoo as model_zoo
     from . import nn as nn
     from . import parameter as parameter
     from . import rnn as rnn
     from . import trainer as trainer
+    from . import utils as utils
     from .block import Block as Block
     from .block import HybridBlock as HybridBlock
     from .block import SymbolBlock as SymbolBlock
@@ -30,7 +35,8 @@ if TYPE_CHECKING:
     from .trainer import Trainer as Trainer
 
 # Modules come when asked for, so that importing one does not read the others.
-_MODULES = ("block", "model_zoo", "nn", "parameter", "rnn", "trainer")
+_MODULES: tuple[str, ...] = ("block", "model_zoo", "nn", "parameter", "rnn", "trainer")
+_MODULES += ("contrib", "data", "loss", "metric", "utils")
 _FROM = {
     "block": ("Block", "HybridBlock", "SymbolBlock"),
     "parameter": ("Constant", "DeferredInitializationError", "Parameter", "ParameterDict", "tensor_types"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import warnings
@@ -169,7 +170,11 @@ class Block:
         """The parameters of this block itself, without those of its children."""
         own = {**self._reg_params}
         own |= {n: p for n, p in {**self._made_params, **self._shared}.items() if p not in own.values()}
-        return ParameterDict(own, self._prefix, self._made_params.__setitem__)
+        return ParameterDict(own, self._prefix, self._keep_made)
+
+    def _keep_made(self, name: str, parameter: Parameter) -> None:
+        self._made_params[name] = parameter
+        parameter.prefixed_name = self._prefix + name
 
     def collect_params(self, select: str | None = None) -> ParameterDict:
         """The parameters of this block and all below it, by structural name; `select` is a pattern of names.
@@ -351,6 +356,35 @@ class Block:
     def _converted(self, loaded: dict[str, ndarray], path: str) -> dict[str, ndarray]:
         """Loaded arrays by the names that the block has now; a block that stored others before says which."""
         return loaded
+
+    def save_params(self, filename: str | os.PathLike[str]) -> None:
+        """MXNet 1's name of `save_parameters`."""
+        self.save_parameters(filename)
+
+    def load_params(self, filename: str | os.PathLike[str], ctx: Any = None, **options: Any) -> None:
+        """MXNet 1's name of `load_parameters`."""
+        self.load_parameters(filename, ctx, **options)
+
+    def _structure(self) -> dict[str, Any]:
+        below = {name: child._structure() for name, child in self._children.items()}
+        return {"type": type(self).__name__, "parameters": sorted(self.params), "blocks": below}
+
+    def save(self, prefix: str) -> None:
+        """Writes the parameters to `prefix-model.params`, and the types and names of blocks to `prefix-model.json`."""
+        with open(f"{prefix}-model.json", "w") as file:
+            json.dump(self._structure(), file, indent=2)
+        self.save_parameters(f"{prefix}-model.params")
+
+    def load(self, prefix: str) -> None:
+        """Reads what `save` wrote into a block that is built in the same way; raises where it is not."""
+        with open(f"{prefix}-model.json") as file:
+            try:
+                structure = json.load(file)
+            except (ValueError, RecursionError) as error:
+                raise ValueError(f"load: {prefix}-model.json does not describe blocks ({error})") from None
+        if structure != self._structure():
+            raise ValueError(f"load: the blocks that {prefix}-model.json describes are not those of {self.name}")
+        self.load_parameters(f"{prefix}-model.params")
 
     # ---- calls
 

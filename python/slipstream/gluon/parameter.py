@@ -7,7 +7,7 @@ import itertools
 import math
 import uuid
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import ItemsView, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -309,6 +309,12 @@ class Parameter:
         if found is None:
             raise self._missing(device)
         return found
+
+    def items(self) -> ItemsView[Device, ndarray]:
+        """Devices with the values on them."""
+        if self._data is None:
+            raise self._missing(None)
+        return self._data.items()
 
     def list_data(self) -> list[ndarray]:
         """The values on every device, in the order of `list_device()`."""

@@ -48,7 +48,7 @@ class Trainer:
         if compression_params:
             raise NotImplementedError(f"Trainer: compression_params={compression_params}: gradients are not compressed")
         self._params = _parameters(params)
-        self._indices = {id(p): i for i, p in enumerate(self._params)}
+        self._last_first = list(enumerate(self._params))[::-1]
         for parameter in self._params:
             parameter._trainer = self
         self._optimizer = self._make_optimizer(optimizer, optimizer_params)
@@ -126,44 +126,44 @@ class Trainer:
         if self._update_on_kvstore:
             raise ValueError(f"{function}: the store updates the parameters; use step(), or update_on_kvstore=False")
 
-    def _trained(self) -> Iterable[tuple[int, Parameter]]:
+    def _trained(self) -> list[tuple[int, Parameter]]:
         """Parameters with gradients, the last ones first: a backward pass finishes them first."""
-        for i in range(len(self._params) - 1, -1, -1):
-            if self._params[i].grad_req != "null":
-                yield i, self._params[i]
+        return [(i, p) for i, p in self._last_first if p.grad_req != "null"]
 
     def _reduce_gradients(self) -> None:
         if self._kvstore is None:
             return
         for i, parameter in self._trained():
-            grads = parameter.list_grad()
-            if len(grads) > 1:
+            if len(parameter.items()) > 1:
+                grads = parameter.list_grad()
                 self._kvstore.pushpull(i, grads, out=grads, priority=-i)
 
     def _update(self, ignore_stale: bool) -> None:
         work: dict[Device, tuple[list[int], list[ndarray], list[ndarray]]] = {}
         for i, parameter in self._trained():
-            for data in parameter.list_data():
-                if self._is_fresh(parameter, data, ignore_stale):
-                    indices, grads, weights = work.setdefault(data.device, ([], [], []))
-                    indices.append(i)
-                    grads.append(data.grad)
-                    weights.append(data)
+            for device, data in parameter.items():
+                if not data._fresh_grad:
+                    self._stale(parameter, device, ignore_stale)
+                    continue
+                data._fresh_grad = False
+                group = work.get(device)
+                if group is None:
+                    group = work[device] = ([], [], [])
+                group[0].append(i)
+                group[1].append(data.grad)
+                group[2].append(data)
         self._add_updaters(work)
         for device, (indices, grads, weights) in work.items():
             self._updaters[device](indices, grads, weights)
 
-    def _is_fresh(self, parameter: Parameter, data: ndarray, ignore_stale: bool) -> bool:
-        if data._fresh_grad:
-            data._fresh_grad = False
-            return True
-        if not ignore_stale:
+    @staticmethod
+    def _stale(parameter: Parameter, device: Device, ignore: bool) -> None:
+        if not ignore:
             raise UserWarning(
-                f"step: the gradient of parameter '{parameter.prefixed_name}' on {data.device} was not written by a "
+                f"step: the gradient of parameter '{parameter.prefixed_name}' on {device} was not written by a "
                 "backward pass since the last step: is the parameter part of the loss? ignore_stale_grad=True leaves "
                 "such parameters as they are"
             )
-        return False
 
     def _add_updaters(self, devices: Iterable[Device]) -> None:
         """Updaters for devices that have none; they go on with copies of the states that there are on another."""
@@ -182,8 +182,12 @@ class Trainer:
             if i not in self._in_store:
                 self._in_store.add(i)
                 store.broadcast(i, arrays[0], arrays)
-            fresh = [self._is_fresh(parameter, data, ignore_stale) for data in arrays]
+            fresh = [data._fresh_grad for data in arrays]
+            if not all(fresh):
+                self._stale(parameter, arrays[fresh.index(False)].device, ignore_stale)
             if any(fresh):
+                for data in arrays:
+                    data._fresh_grad = False
                 store.push(i, parameter.list_grad(), priority=-i)
                 store.pull(i, out=arrays, priority=-i)
 

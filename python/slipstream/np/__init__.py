@@ -8,10 +8,13 @@ array([[3.],
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from .._core import ndarray as ndarray
 from . import (
+    _counting,
+    _conveniences,
     _creation,
     _dtype,
     _einsum,
@@ -32,11 +35,16 @@ from . import (
     _reduction,
     _rows,
     _sets,
+    _signals,
     _sorting,
+    _statistics,
     _windows,
 )
+from . import fft as fft
 from . import linalg as linalg
 from . import random as random
+from ._counting import *
+from ._conveniences import *
 from ._creation import *
 from ._dtype import *
 from ._dtype import bool_ as bool
@@ -58,18 +66,17 @@ from ._printing import *
 from ._reduction import *
 from ._rows import *
 from ._sets import *
+from ._signals import *
 from ._sorting import *
+from ._statistics import *
 from ._windows import *
 
 __array_api_version__ = "2024.12"
 
 _methods.attach()
 
-if not TYPE_CHECKING:
-    __all__ = ["bool", "linalg", "ndarray", "random"]
-    for _module in (_creation, _dtype, _einsum, _elementwise, _indexing, _joining, _linalg, _manipulation):
-        __all__ += _module.__all__
-    for _module in (_printing, _reduction, _rows, _files, _functional, _memory, _numerics, _padding):
-        __all__ += _module.__all__
-    for _module in (_places, _polynomials, _sets, _sorting, _windows):
-        __all__ += _module.__all__
+if not TYPE_CHECKING:  # what the modules above offer
+    __all__ = ["bool", "fft", "linalg", "ndarray", "random"]
+    for _name, _part in sorted(globals().items()):
+        if _name.startswith("_") and isinstance(_part, ModuleType):
+            __all__ += [name for name in getattr(_part, "__all__", ()) if name in globals()]

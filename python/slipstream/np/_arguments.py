@@ -86,6 +86,10 @@ def _join(values: Any, dtype: DTypeLike, device: DeviceLike) -> ndarray:
     return _core.concatenate([_core.expand_dims(part, [0]) for part in parts], 0)
 
 
+class NotNumbersError(TypeError):
+    """An argument is no number and no array of numbers: text, None, objects."""
+
+
 def from_values(value: Any, dtype: DTypeLike, device: DeviceLike, copy: bool | None) -> ndarray:
     """An array from numbers, nested lists or another library's array."""
     if copy is False:
@@ -101,7 +105,7 @@ def from_values(value: Any, dtype: DTypeLike, device: DeviceLike, copy: bool | N
     else:
         found = numpy.asarray(value)
         if found.dtype.hasobject or found.dtype.kind in "SUMm":
-            raise TypeError(f"array: cannot make an array of numbers from {type(leaf).__name__} values")
+            raise NotNumbersError(f"array: cannot make an array of numbers from {type(leaf).__name__} values")
         found = found.astype(default_dtype(found.dtype.kind) if is_number(leaf) else as_dtype(found.dtype), copy=False)
     return _core.array(found, found.dtype, device, copy)
 

@@ -112,6 +112,8 @@ def from_dlpack(x: Any, /, *, device: DeviceLike = None, copy: bool | None = Non
     """
     if isinstance(x, ndarray):
         return array(x, device=device, copy=copy)
+    if copy is False:
+        raise ValueError("from_dlpack: copy=False, but another library's memory is always copied")
     return _core.array(numpy.from_dlpack(x), None, resolve(device), copy)
 
 

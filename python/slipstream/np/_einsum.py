@@ -51,7 +51,6 @@ def _term(text: str, wide: int) -> Labels:
     return (*map(ord, head), *middle, *map(ord, tail))
 
 
-@lru_cache(1024)
 def _parse(subscripts: str, ndims: tuple[int, ...]) -> tuple[tuple[Labels, ...], Labels]:
     """Labels of the operands and of the result."""
     left, arrow, right = subscripts.partition("->")
@@ -93,6 +92,13 @@ def _sizes(subscripts: str, inputs: Sequence[Labels], shapes: Sequence[tuple[int
                 name = repr(chr(label)) if label > 0 else "the ellipsis"
                 raise ValueError(f"einsum: {name} in {subscripts!r} is {known} long in one array, {length} in another")
     return sizes
+
+
+@lru_cache(1024)
+def _prepare(subscripts: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[tuple[Labels, ...], Labels, dict[int, int]]:
+    """Labels of the operands and of the result, and their lengths."""
+    inputs, output = _parse(subscripts, tuple(map(len, shapes)))
+    return inputs, output, _sizes(subscripts, inputs, shapes)
 
 
 # ---- the order of contractions
@@ -184,6 +190,8 @@ def _choose_path(optimize: Any, inputs: tuple[Labels, ...], output: Labels, size
     if isinstance(optimize, (list, tuple)) and optimize and optimize[0] == "einsum_path":
         return tuple(tuple(step) for step in optimize[1:])
     how = optimize[0] if isinstance(optimize, (list, tuple)) else optimize
+    if len(inputs) < 3 and how in (True, False):
+        return ((0, 1),) if len(inputs) == 2 else ((0,),)
     if how not in (True, False, None, "greedy", "optimal"):
         raise ValueError(f"einsum: optimize is {optimize!r}, but must be a bool, 'greedy', 'optimal' or a path")
     return _order(inputs, output, tuple(sorted(sizes.items())), how if isinstance(how, str) else "auto")
@@ -323,8 +331,7 @@ def einsum(
     arrays = as_arrays(given)
     kind = as_dtype(dtype) if dtype is not None else _core.result_type(*arrays)
     arrays = [x if x.dtype == kind else _core.astype(x, kind) for x in arrays]
-    inputs, output = _parse(subscripts, tuple(x.ndim for x in arrays))
-    sizes = _sizes(subscripts, inputs, [x.shape for x in arrays])
+    inputs, output, sizes = _prepare(subscripts, tuple(x.shape for x in arrays))
     path = _choose_path(optimize, inputs, output, sizes)
     terms = [_distinct(x, labels, sizes) for x, labels in zip(arrays, inputs, strict=True)]
     made = _evaluate(terms, output, path)
@@ -342,8 +349,7 @@ def einsum_path(*operands: ArrayLike, optimize: Any = "greedy", einsum_call: boo
     """
     subscripts, given = _split_call(operands)
     arrays = as_arrays(given)
-    inputs, output = _parse(subscripts, tuple(x.ndim for x in arrays))
-    sizes = _sizes(subscripts, inputs, [x.shape for x in arrays])
+    inputs, output, sizes = _prepare(subscripts, tuple(x.shape for x in arrays))
     path = _choose_path(optimize, inputs, output, sizes)
     current, cost, largest = [frozenset(labels) for labels in inputs], 0, _size(output, sizes)
     lines = []

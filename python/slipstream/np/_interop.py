@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 
 from .._core import ndarray
+from ._arguments import NotNumbersError, as_arrays
 
 _NAMES = {"right_shift": "bitwise_right_shift", "left_shift": "bitwise_left_shift", "invert": "bitwise_invert"}
 
@@ -17,14 +18,50 @@ _NAMES = {"right_shift": "bitwise_right_shift", "left_shift": "bitwise_left_shif
 _WRITES = {"copyto": "dst", "put": "a", "putmask": "a", "place": "arr", "put_along_axis": "arr"}
 
 
-def _ours(name: str) -> Any:
-    return getattr(importlib.import_module("slipstream.np"), name, None)
+# Reductions and scans that NumPy names by the function they combine with.
+_REDUCE = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logical_and": "all",
+    "logical_or": "any",
+}
+_ACCUMULATE = {"add": "cumsum", "multiply": "cumprod"}
+
+
+def _ours(name: str, module: str = "numpy") -> Any:
+    """Our function of a name: of np, or of its part that stands for a part of NumPy's."""
+    found: Any = importlib.import_module("slipstream.np")
+    for part in [*module.split(".")[1:], name]:
+        found = getattr(found, part, None)
+    return found
+
+
+def _combined(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """`numpy.add.reduce(x)`, `numpy.add.accumulate(x)` and `numpy.add.outer(x, y)` by our functions; None: not ours."""
+    if any(isinstance(value, numpy.ndarray) for value in options.get("out", ())):
+        return None
+    if method == "outer" and len(inputs) == 2 and (function := _ours(_NAMES.get(ufunc.__name__, ufunc.__name__))):
+        first, second = as_arrays(inputs)
+        return function(first[(..., *[None] * second.ndim)], second, **options)
+    table = {"reduce": _REDUCE, "accumulate": _ACCUMULATE}.get(method, {})
+    name = table.get(ufunc.__name__)
+    if name is None or len(inputs) != 1:
+        return None
+    if "out" in options:
+        options = options | {"out": options["out"][0]}
+    return _ours(name)(inputs[0], **({"axis": 0} | options))
 
 
 def array_ufunc(self: ndarray, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
     """`numpy.exp(x)`, `numpy_array + x` and the like."""
     function = _ours(_NAMES.get(ufunc.__name__, ufunc.__name__))
     out = options.get("out", ())
+    if method in ("reduce", "accumulate", "outer"):
+        combined = _combined(ufunc, method, inputs, options)
+        if combined is not None:
+            return combined
     if method != "__call__" or function is None or len(out) > 1 or any(isinstance(o, numpy.ndarray) for o in out):
         return _through_numpy(getattr(ufunc, method), inputs, options, inputs[0] if method == "at" else out)
     if len(out) == 1:
@@ -34,9 +71,14 @@ def array_ufunc(self: ndarray, ufunc: Any, method: str, *inputs: Any, **options:
 
 def array_function(self: ndarray, function: Any, types: Iterable[type], args: Any, options: Any) -> Any:
     """`numpy.concatenate([x, y])`, `numpy.mean(x)` and the like."""
-    ours = _ours(function.__name__) if function.__module__ == "numpy" else None
-    if ours is not None:
-        return ours(*args, **options)
+    home = function.__module__ or ""
+    ours = _ours(function.__name__, home) if home in ("numpy", "numpy.linalg", "numpy.fft") else None
+    target = _written(function, args, options) if function.__name__ in _WRITES else None
+    if ours is not None and not isinstance(target, numpy.ndarray):
+        try:
+            return ours(*args, **options)
+        except NotNumbersError:  # None, text or objects among the arguments: NumPy knows what they mean
+            pass
     return _through_numpy(function, args, options, _written(function, args, options))
 
 

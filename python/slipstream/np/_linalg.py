@@ -23,6 +23,11 @@ def transposed(x: ndarray) -> ndarray:
     return _core.swapaxes(x, -1, -2)
 
 
+def adjoint(x: ndarray) -> ndarray:
+    """The last two axes exchanged, and conjugated."""
+    return _core.swapaxes(_core.conj(x) if x.dtype.kind == "c" else x, -1, -2)
+
+
 def dot(a: ArrayLike, b: ArrayLike, out: ndarray | None = None) -> ndarray:
     """Inner product of vectors, matrix product; in general over the last axis of `a` and the last but one of `b`.
 
@@ -206,4 +211,4 @@ def trace(
 
 
 if not TYPE_CHECKING:
-    __all__ = [name for name in public(globals()) if name not in ("as_inexact", "transposed")]
+    __all__ = [name for name in public(globals()) if name not in ("adjoint", "as_inexact", "transposed")]

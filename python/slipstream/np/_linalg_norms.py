@@ -8,6 +8,7 @@ import numpy
 
 from .. import _core
 from .._core import ndarray
+from . import _linalg_factors
 from ._arguments import as_array, normal_axes, public
 from ._linalg import as_inexact
 from ._manipulation import moveaxis
@@ -57,7 +58,7 @@ def _matrix(x: ndarray, order: Any, axis: Any, keepdims: bool) -> ndarray:
     if order in (None, "fro", "f"):
         return _vector(x, 2, (row, column), keepdims)
     if order in (2, -2, "nuc"):
-        values = _core.svd(as_inexact(moveaxis(x, (row, column), (-2, -1))), False, False)[0]
+        values = _linalg_factors.svd(as_inexact(moveaxis(x, (row, column), (-2, -1))), False, False)[0]
         made = (_core.max if order == 2 else _core.min if order == -2 else _core.sum)(values, axis=-1)
         return _core.expand_dims(made, sorted((row, column))) if keepdims else made
     if order not in (1, -1, _INF, -_INF):
@@ -132,7 +133,9 @@ def matrix_rank(A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol:
     a = as_inexact(a)
     if 0 in a.shape[-2:]:
         return _core.full(a.shape[:-2], 0, "int64", a.device)
-    values = _core.abs(_core.eigh(a, False, False)[0]) if hermitian else _core.svd(a, False, False)[0]
+    values = (
+        _core.abs(_linalg_factors.eigh(a, False, False)[0]) if hermitian else _linalg_factors.svd(a, False, False)[0]
+    )
     if tol is None:
         limit = max(a.shape[-2:]) * float(numpy.finfo(a.dtype).eps) if rtol is None else _column(rtol, a)
         tol = _core.max(values, axis=-1, keepdims=True) * limit
@@ -161,11 +164,11 @@ def cond(x: ArrayLike, p: Any = None) -> ndarray:
     if x.ndim < 2:
         raise numpy.linalg.LinAlgError(f"cond: an array of {x.ndim} dimensions holds no matrices")
     if p is None or p in (2, -2):
-        values = _core.svd(x, False, False)[0]
+        values = _linalg_factors.svd(x, False, False)[0]
         first, last = _core.select(values, values.ndim - 1, 0), _core.select(values, values.ndim - 1, -1)
         made = last / first if p == -2 else first / last
     else:
-        made = _matrix(x, p, (-2, -1), False) * _matrix(_core.inv(x, True), p, (-2, -1), False)
+        made = _matrix(x, p, (-2, -1), False) * _matrix(_linalg_factors.inv(x, True), p, (-2, -1), False)
     unknown = _core.any(_core.isnan(x), axis=(-2, -1))
     return _core.where(_core.logical_and(_core.isnan(made), _core.logical_not(unknown)), _INF, made)
 

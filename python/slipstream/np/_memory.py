@@ -268,7 +268,10 @@ def _base(self: ndarray) -> ndarray | None:
 
 base = property(_base, doc="For a view, all of the memory it lies in, in one line; None for an array of its own.")
 
-METHODS = {method.__name__: method for method in (view, byteswap, tofile, dumps, dump)} | {"flat": flat, "base": base}
+METHODS: dict[str, Any] = {method.__name__: method for method in (view, byteswap, tofile, dumps, dump)} | {
+    "flat": flat,
+    "base": base,
+}
 
 if not TYPE_CHECKING:
     __all__ = [name for name in public(globals()) if name not in METHODS and name != "FlatIterator"]

@@ -119,6 +119,46 @@ def as_in_device(self: ndarray, device: Any) -> ndarray:
     return self.to_device(resolve(device))
 
 
+def reshape_view(self: ndarray, *shape: Any) -> ndarray:
+    """The same elements in another shape, which must be a view.
+
+    >>> np.arange(4).reshape_view((2, 2)).shape
+    (2, 2)
+    """
+    return _manipulation.reshape(self, shape[0] if len(shape) == 1 else shape, copy=False)
+
+
+def to_dlpack_for_read(self: ndarray) -> Any:
+    """The memory as a DLPack capsule: waits.
+
+    >>> type(np.ones(2).to_dlpack_for_read()).__name__
+    'PyCapsule'
+    """
+    return self.__dlpack__()
+
+
+def to_dlpack_for_write(self: ndarray) -> Any:
+    """The memory as a DLPack capsule, for those who write to it: waits for everything that reads it too.
+
+    >>> type(np.ones(2).to_dlpack_for_write()).__name__
+    'PyCapsule'
+    """
+    _core.wait_all()
+    return self.__dlpack__()
+
+
+def tostype(self: ndarray, stype: str) -> ndarray:
+    """The array itself: there are no sparse ones.
+
+    >>> x = np.ones(2)
+    >>> x.tostype("default") is x
+    True
+    """
+    if stype != "default":
+        raise ValueError(f"tostype: {stype!r} is not supported; arrays are 'default'")
+    return self
+
+
 def as_np_ndarray(self: ndarray) -> ndarray:
     """The array itself: there is one array type.
 
@@ -142,7 +182,7 @@ def array_namespace(self: ndarray, *, api_version: str | None = None) -> Any:
 
 
 OWN = [clip, broadcast_to, broadcast_like, compress, reshape_like, fill, asscalar, tobytes]
-OWN += [as_in_device, as_np_ndarray]
+OWN += [as_in_device, as_np_ndarray, reshape_view, to_dlpack_for_read, to_dlpack_for_write, tostype]
 
 SPECIAL = {
     "flat": _places.flat,
@@ -166,7 +206,7 @@ def methods() -> dict[str, Any]:
     # Rows are methods by the core's doing; here their other names become methods too.
     found |= {name: getattr(_core, row) for name, row in _rows.ALIASES.items() if _rows.ROWS[row]["arity"] == 1}
     found |= {method.__name__: method for method in OWN}
-    return found | _memory.METHODS | _sorting.METHODS | SPECIAL
+    return found | _memory.METHODS | _sorting.IN_PLACE | SPECIAL
 
 
 def attach() -> None:

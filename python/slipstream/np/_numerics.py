@@ -180,7 +180,7 @@ def spacing(x: ArrayLike, out: ndarray | None = None) -> ndarray:
     """
     x = as_array(x)
     away = _core.nextafter(x, _core.copysign(math.inf, x))
-    return deliver(_core.where(_core.isfinite(x), away - x, math.nan), out, "spacing")
+    return _core.where(_core.isfinite(x), away - x, math.nan, out=out)
 
 
 @by_numpy("waits")

@@ -89,7 +89,7 @@ def sort_complex(a: ArrayLike) -> ndarray:
     """A copy sorted by the real part, then by the imaginary part, as complex numbers.
 
     >>> np.sort_complex(np.array([2, 1]))
-    array([1.+0.j, 2.+0.j], dtype=complex64)
+    array([1.+0.j, 2.+0.j])
     """
     made = sort(a)
     if made.dtype.kind == "c":
@@ -248,7 +248,7 @@ def partition_in_place(
     _core.assign(self, partition(self, kth, axis, kind, order))
 
 
-METHODS = {"sort": sort_in_place, "partition": partition_in_place}
+IN_PLACE = {"sort": sort_in_place, "partition": partition_in_place}
 
 if not TYPE_CHECKING:
     __all__ = [name for name in public(globals()) if not name.endswith("_in_place")]

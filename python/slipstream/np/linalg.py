@@ -17,7 +17,7 @@ from numpy.linalg import LinAlgError as LinAlgError
 
 from .. import _core
 from .._core import ndarray
-from . import _linalg_norms
+from . import _linalg_factors, _linalg_norms
 from ._arguments import as_array, as_arrays, normal_axes, public
 from ._linalg import as_inexact, transposed
 from ._linalg import cross as _cross
@@ -92,8 +92,8 @@ def solve(a: ArrayLike, b: ArrayLike) -> ndarray:
     """
     a, b = _both(a, b)
     if b.ndim == 1:
-        return _core.squeeze(_core.solve(a, _core.expand_dims(b, [1])), [-1])
-    return _core.solve(a, b)
+        return _core.squeeze(_linalg_factors.solve(a, _core.expand_dims(b, [1])), [-1])
+    return _linalg_factors.solve(a, b)
 
 
 def inv(a: ArrayLike) -> ndarray:
@@ -103,7 +103,7 @@ def inv(a: ArrayLike) -> ndarray:
     array([[-5.,  2.],
            [ 3., -1.]])
     """
-    return _core.inv(as_inexact(a))
+    return _linalg_factors.inv(as_inexact(a))
 
 
 def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> ndarray:
@@ -123,7 +123,11 @@ def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any 
     if 0 in a.shape:
         return _core.full((*a.shape[:-2], a.shape[-1], a.shape[-2]), 0, a.dtype, a.device)
     limit = rcond if rtol is None else rtol
-    u, s, vh = _core.svd(_core.conj(a) if a.dtype.kind == "c" else a, False, True)
+    return _linalg_factors.pinv(a, lambda x: _pinv(x, limit))
+
+
+def _pinv(a: ndarray, limit: Any) -> ndarray:
+    u, s, vh = _linalg_factors.svd(_core.conj(a) if a.dtype.kind == "c" else a, False, True)
     largest = _core.max(s, axis=-1, keepdims=True)
     if limit is None:
         limit = max(a.shape[-2:]) * float(numpy.finfo(a.dtype).eps)
@@ -138,7 +142,7 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: Any = None) -> tuple[ndarray, ndarr
     """Least squares: x, sums of squared residuals, rank of `a`, its singular values.
 
     The residuals are empty where the rank is not full or `a` has no more rows than columns. So with more rows the call
-    waits for the rank.
+    waits for the rank. Only x has a gradient.
 
     >>> x, residuals, rank, s = np.linalg.lstsq(np.array([[1, 0], [1, 1], [1, 2]]), np.array([0, 1, 3]))
     >>> x.round(3)
@@ -153,6 +157,8 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: Any = None) -> tuple[ndarray, ndarr
     if rcond is None or isinstance(rcond, str):
         rcond = max(m, n) * float(numpy.finfo(a.dtype).eps)
     x, residuals, rank, s = _core.lstsq(a, _core.expand_dims(b, [1]) if b.ndim == 1 else b, float(rcond))
+    if _core.is_recording():  # the same, of functions that have gradients
+        x = matmul(pinv(a, rcond), _core.expand_dims(b, [1]) if b.ndim == 1 else b)
     if m <= n or int(rank) < n:
         residuals = _core.full((0,), 0, residuals.dtype, residuals.device)
     return (_core.squeeze(x, [1]) if b.ndim == 1 else x), residuals, rank, s
@@ -200,7 +206,7 @@ def det(a: ArrayLike) -> ndarray:
     >>> np.linalg.det(np.array([[1, 2], [3, 4]]))
     array(-2.)
     """
-    return _core.det(as_inexact(a))
+    return _linalg_factors.det(as_inexact(a))
 
 
 def slogdet(a: ArrayLike) -> SlogdetResult:
@@ -210,7 +216,7 @@ def slogdet(a: ArrayLike) -> SlogdetResult:
     >>> float(sign), float(logarithm)
     (-1.0, 0.0)
     """
-    return SlogdetResult(*_core.slogdet(as_inexact(a)))
+    return SlogdetResult(*_linalg_factors.slogdet(as_inexact(a)))
 
 
 def matrix_power(a: ArrayLike, n: int) -> ndarray:
@@ -250,7 +256,7 @@ def cholesky(a: ArrayLike, /, *, upper: bool = False) -> ndarray:
     array([[2., 0.],
            [1., 1.]])
     """
-    return _core.cholesky(as_inexact(a), bool(upper))
+    return _linalg_factors.cholesky(as_inexact(a), bool(upper))
 
 
 def qr(a: ArrayLike, mode: str = "reduced") -> Any:
@@ -263,7 +269,7 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     >>> np.allclose(q @ r, np.array([[3, 1], [4, 2]])).item()
     True
     """
-    factors = _core.qr(as_inexact(a), mode)
+    factors = _linalg_factors.qr(as_inexact(a), mode)
     if mode == "r":
         return factors[0]
     return QRResult(*factors) if mode != "raw" else tuple(factors)
@@ -279,7 +285,7 @@ def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermi
     >>> s
     array([3., 2.])
     """
-    factors = _core.svd(as_inexact(a), bool(full_matrices), bool(compute_uv))
+    factors = _linalg_factors.svd(as_inexact(a), bool(full_matrices), bool(compute_uv))
     return SVDResult(*factors) if compute_uv else factors[0]
 
 
@@ -289,7 +295,7 @@ def svdvals(x: ArrayLike, /) -> ndarray:
     >>> np.linalg.svdvals(np.array([[0, 2], [3, 0]]))
     array([3., 2.])
     """
-    return _core.svd(as_inexact(x), False, False)[0]
+    return _linalg_factors.svd(as_inexact(x), False, False)[0]
 
 
 # ---- eigenvalues
@@ -310,7 +316,7 @@ def eigh(a: ArrayLike, UPLO: Any = "L", *, upper: bool | None = None) -> EighRes
     >>> w
     array([1., 3.])
     """
-    return EighResult(*_core.eigh(as_inexact(a), _upper("eigh", UPLO, upper), True))
+    return EighResult(*_linalg_factors.eigh(as_inexact(a), _upper("eigh", UPLO, upper), True))
 
 
 def eigvalsh(a: ArrayLike, UPLO: Any = "L", *, upper: bool | None = None) -> ndarray:
@@ -319,7 +325,7 @@ def eigvalsh(a: ArrayLike, UPLO: Any = "L", *, upper: bool | None = None) -> nda
     >>> np.linalg.eigvalsh(np.array([[2, 1], [1, 2]]))
     array([1., 3.])
     """
-    return _core.eigh(as_inexact(a), _upper("eigvalsh", UPLO, upper), False)[0]
+    return _linalg_factors.eigh(as_inexact(a), _upper("eigvalsh", UPLO, upper), False)[0]
 
 
 def eig(a: ArrayLike) -> EigResult:
@@ -332,7 +338,7 @@ def eig(a: ArrayLike) -> EigResult:
     >>> abs(w.imag)
     array([1., 1.])
     """
-    return EigResult(*_core.eig(as_inexact(a), True))
+    return EigResult(*_linalg_factors.eig(as_inexact(a), True))
 
 
 def eigvals(a: ArrayLike) -> ndarray:
@@ -341,7 +347,7 @@ def eigvals(a: ArrayLike) -> ndarray:
     >>> np.linalg.eigvals(np.array([[1, 2], [0, 3]])).dtype
     dtype('complex64')
     """
-    return _core.eig(as_inexact(a), False)[0]
+    return _linalg_factors.eig(as_inexact(a), False)[0]
 
 
 # ---- products

@@ -36,7 +36,8 @@ from ..device import (
     num_gpus,
 )
 from ..np.random import seed
-from . import _nn, _nn_attention, _nn_boxes, _nn_loss, _nn_norm, _nn_rnn, _nn_spatial
+from . import _nn, _nn_attention, _nn_boxes, _nn_deformable, _nn_flow, _nn_loss, _nn_norm, _nn_rnn, _nn_spatial
+from . import random as random
 from ._files import load, save, savez
 from ._host import host_call, waitall
 from ._index import (
@@ -59,6 +60,8 @@ from ._index import (
 from ._nn import *
 from ._nn_attention import *
 from ._nn_boxes import *
+from ._nn_deformable import *
+from ._nn_flow import *
 from ._nn_loss import *
 from ._nn_norm import *
 from ._nn_rnn import *
@@ -78,7 +81,7 @@ from ._sorting import topk
 # In pieces that type checkers understand.
 __all__ = ["Context", "Device", "cpu", "cpu_pinned", "current_context", "current_device", "gpu", "gpu_memory_info"]
 __all__ += ["batch_dot", "khatri_rao"]
-__all__ += ["host_call", "load", "num_gpus", "save", "savez", "seed", "waitall"]
+__all__ += ["host_call", "load", "num_gpus", "random", "save", "savez", "seed", "waitall"]
 __all__ += ["topk"]
 __all__ += [
     "digamma",
@@ -100,5 +103,5 @@ __all__ += ["nonzero", "one_hot", "pick", "reshape_like", "scatter_nd", "sequenc
 __all__ += ["sequence_reverse"]
 __all__ += ["is_np_array", "is_np_default_dtype", "is_np_shape", "reset_np", "set_np", "set_np_default_dtype", "use_np"]
 if not TYPE_CHECKING:
-    for _module in (_nn, _nn_attention, _nn_boxes, _nn_loss, _nn_norm, _nn_rnn, _nn_spatial):
+    for _module in (_nn, _nn_attention, _nn_boxes, _nn_deformable, _nn_flow, _nn_loss, _nn_norm, _nn_rnn, _nn_spatial):
         __all__ += _module.__all__

@@ -1,9 +1,11 @@
-"""Products of attention over heads whose queries, keys and values lie interleaved in one projection."""
+"""Products of attention: over heads that lie interleaved in one projection, and in windows that slide."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy
 
 from .. import _core
 from .._core import ndarray
@@ -78,6 +80,100 @@ def interleaved_matmul_encdec_valatt(keys_values: ArrayLike, attention: ArrayLik
     """
     values = _parts(keys_values, heads, 2, "interleaved_matmul_encdec_valatt")[1]
     return _context("interleaved_matmul_encdec_valatt", attention, values, heads)
+
+
+# ---- attention in a window that slides along the sequence, with gaps that differ by head
+
+
+def _window(shape: tuple[int, ...], dilation: ArrayLike, w: int, symmetric: bool, device: Any) -> ndarray:
+    """Which place each step sees through its window: (length, heads, window), some outside of the sequence."""
+    length, heads = shape[1:3]
+    gaps = as_array(dilation, device)
+    if gaps.shape != (heads,):
+        raise ValueError(f"sliding window: dilation has shape {gaps.shape}, but there are {heads} heads")
+    kind = numpy.dtype("int64")
+    steps = _core.arange(-w, 1, 2 * w + 1 if symmetric else w + 1, kind, device)
+    moved = _core.reshape(_core.astype(gaps, kind), (heads, 1)) * steps
+    return _core.reshape(_core.arange(0, 1, length, kind, device), (length, 1, 1)) + moved
+
+
+def _inside(places: ndarray, length: int) -> ndarray:
+    return _core.logical_and(_core.greater_equal(places, 0), _core.less(places, length))
+
+
+def _seen(x: ndarray, places: ndarray) -> ndarray:
+    """What each step sees of x (batch, length, heads, size): (batch, length, heads, window, size), 0 outside."""
+    batch, length, heads, size = x.shape
+    kind = numpy.dtype("int64")
+    first = _core.reshape(_core.arange(0, length, batch, kind, x.device), (batch, 1, 1, 1))
+    head = _core.reshape(_core.arange(0, 1, heads, kind, x.device), (heads, 1))
+    at = (first + _core.clip(places, 0, length - 1)) * heads + head
+    found = _core.take(_core.reshape(x, (batch * length * heads, size)), at, 0, "clip")
+    return _core.where(_core.expand_dims(_inside(places, length), [3]), found, 0)
+
+
+def _check_heads(function: str, x: ndarray) -> None:
+    if x.ndim != 4:
+        raise ValueError(f"{function}: shape {x.shape} must be (batch, length, heads, size)")
+
+
+def sldwin_atten_score(
+    query: ArrayLike, key: ArrayLike, dilation: ArrayLike, w: int = 1, symmetric: bool = True
+) -> ndarray:
+    """Products of queries with the keys within `w` places (before them, if not `symmetric`), `dilation` apart.
+
+    Arrays are (batch, length, heads, size), dilations (heads,); gives (batch, length, heads, window), 0 outside.
+
+    >>> x = np.ones((1, 3, 1, 2))
+    >>> npx.sldwin_atten_score(x, x, np.array([1]), w=1)[0, :, 0]
+    array([[0., 2., 2.],
+           [2., 2., 2.],
+           [2., 2., 0.]])
+    """
+    q = as_array(query)
+    k = as_array(key, q.device)
+    _check_heads("sldwin_atten_score", q)
+    if q.shape != k.shape:
+        raise ValueError(f"sldwin_atten_score: query and key have shapes {q.shape} and {k.shape}")
+    seen = _seen(k, _window(q.shape, dilation, w, symmetric, q.device))
+    return _core.sum(_core.expand_dims(q, [3]) * seen, axis=4)
+
+
+def sldwin_atten_mask_like(
+    score: ArrayLike, dilation: ArrayLike, valid_length: ArrayLike, w: int = 1, symmetric: bool = True
+) -> ndarray:
+    """1 where a score of `sldwin_atten_score` is of two places within the sequence's valid length (batch,), else 0.
+
+    >>> npx.sldwin_atten_mask_like(np.zeros((1, 2, 1, 3)), np.array([1]), np.array([2]), w=1)[0, :, 0]
+    array([[0., 1., 1.],
+           [1., 1., 0.]])
+    """
+    s = as_array(score)
+    _check_heads("sldwin_atten_mask_like", s)
+    places = _window(s.shape, dilation, w, symmetric, s.device)
+    ends = _core.reshape(as_array(valid_length, s.device), (-1, 1, 1, 1))
+    steps = _core.reshape(_core.arange(0, 1, s.shape[1], numpy.dtype("int64"), s.device), (s.shape[1], 1, 1))
+    valid = _core.logical_and(_core.less(places, ends), _core.less(steps, ends))
+    kept = _core.logical_and(_core.greater_equal(places, 0), valid)
+    return _core.astype(_core.broadcast_to(kept, s.shape), s.dtype)
+
+
+def sldwin_atten_context(
+    score: ArrayLike, value: ArrayLike, dilation: ArrayLike, w: int = 1, symmetric: bool = True
+) -> ndarray:
+    """Values within the window weighted by scores, (batch, length, heads, size).
+
+    >>> values = np.ones((1, 3, 1, 2))
+    >>> npx.sldwin_atten_context(np.ones((1, 3, 1, 3)), values, np.array([1]), w=1)[0, :, 0, 0]
+    array([2., 3., 2.])
+    """
+    s = as_array(score)
+    v = as_array(value, s.device)
+    _check_heads("sldwin_atten_context", v)
+    seen = _seen(v, _window(v.shape, dilation, w, symmetric, v.device))
+    if s.shape != seen.shape[:-1]:
+        raise ValueError(f"sldwin_atten_context: score has shape {s.shape}, not {seen.shape[:-1]}")
+    return _core.sum(_core.expand_dims(s, [4]) * seen, axis=3)
 
 
 if not TYPE_CHECKING:

@@ -90,7 +90,8 @@ def batch_norm(
         if tuple(getattr(given, "shape", shape[at : at + 1])) != a.shape[at : at + 1]:
             raise ValueError(f"batch_norm: {name} has shape {given.shape}, but axis {axis} has {a.shape[at]} elements")
     wide = _statistics_type(a)
-    if is_training() and not use_global_stats:
+    batch = is_training() and not use_global_stats
+    if batch:
         mean, var = _moments(wide, tuple(i for i in range(a.ndim) if i != at))
         with outside_the_tape():
             for running, now in ((running_mean, mean), (running_var, var)):
@@ -99,7 +100,9 @@ def batch_norm(
         mean, var = (_core.reshape(as_array(v, a.device), shape) for v in (running_mean, running_var))
     inverse = 1 / _core.sqrt(var + eps)
     scale = inverse if fix_gamma else inverse * _core.reshape(as_array(gamma, a.device), shape)
-    made = (wide - mean) * scale + _core.reshape(as_array(beta, a.device), shape)
+    shift = _core.reshape(as_array(beta, a.device), shape)
+    # The batch's own mean is taken away first, for accuracy; a constant one goes into the shift, for speed.
+    made = (wide - mean) * scale + shift if batch else wide * scale + (shift - mean * scale)
     made = made if made.dtype == a.dtype else _core.astype(made, a.dtype)
     return (made, _core.reshape(mean, (-1,)), _core.reshape(inverse, (-1,))) if output_mean_var else made
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ... import np, npx
+from ... import npx
 from ..._core import ndarray
 from ..block import HybridBlock
 from ..parameter import Parameter
@@ -99,7 +99,7 @@ class Embedding(HybridBlock):
 
     def forward(self, x: ndarray) -> ndarray:
         """The rows that x names."""
-        return np.take(self.weight.data(x.device), x.astype("int64"), axis=0)
+        return npx.embedding(x, self.weight.data(x.device), self._input_dim, self._output_dim)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._input_dim} -> {self._output_dim}, {self.weight.dtype})"

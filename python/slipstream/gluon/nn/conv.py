@@ -1,4 +1,4 @@
-"""Convolutions, transposed convolutions, deformable convolutions, and layers that move pixels."""
+"""Convolutions, transposed convolutions, and layers that move pixels."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ __all__ = [
     "Conv2DTranspose",
     "Conv3D",
     "Conv3DTranspose",
-    "DeformableConvolution",
-    "ModulatedDeformableConvolution",
     "PixelShuffle1D",
     "PixelShuffle2D",
     "PixelShuffle3D",
@@ -341,17 +339,6 @@ class Conv3DTranspose(_ConvTranspose):
             channels, kernel_size, strides, padding, dilation, groups, layout, in_channels, activation, use_bias,
             weight_initializer, bias_initializer, 3, output_padding=output_padding, **kwargs,
         )  # fmt: skip
-
-
-class DeformableConvolution(HybridBlock):
-    """A convolution that learns where to look: not there yet."""
-
-    def __init__(self, channels: int, kernel_size: Sizes = (1, 1), *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError(f"{type(self).__name__}: deformable convolutions are not there yet; use Conv2D")
-
-
-class ModulatedDeformableConvolution(DeformableConvolution):
-    """A deformable convolution that also learns how much to look: not there yet."""
 
 
 class ReflectionPad2D(HybridBlock):

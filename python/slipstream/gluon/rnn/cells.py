@@ -69,12 +69,8 @@ def reversed_steps(steps: Steps, valid_length: ndarray | None) -> Steps:
     """The steps from the last to the first; padding stays where it is."""
     if valid_length is None:
         return steps[::-1]
-    length, batch, device = len(steps), steps[0].shape[0], steps[0].device
-    place = np.arange(length, dtype="int64", device=device).reshape((-1, 1))
-    ends = valid_length.astype("int64")
-    source = np.where(place < ends, ends - 1 - place, place) * batch + np.arange(batch, dtype="int64", device=device)
-    rows = np.concatenate(steps, axis=0)  # step after step, each a batch
-    return split_steps(np.take(rows, source, axis=0), "TNC", None)
+    turned = npx.sequence_reverse(np.stack(steps, axis=0), valid_length, use_sequence_length=True)
+    return split_steps(turned, "TNC", None)
 
 
 def merged(steps: Steps, layout: str, merge: bool | None) -> Any:

@@ -1,11 +1,11 @@
 """Datasets of images, and what is done to images before training.
 
 >>> from slipstream.gluon.data import vision
->>> vision.MNIST.__name__
-'MNIST'
+>>> vision.transforms.ToTensor()(np.zeros((4, 4, 3), dtype="uint8")).shape
+(3, 4, 4)
 """
 
-from . import datasets
+from . import datasets, transforms
 from .datasets import (
     CIFAR10,
     CIFAR100,
@@ -17,4 +17,4 @@ from .datasets import (
 )
 
 __all__ = ["CIFAR10", "CIFAR100", "MNIST", "FashionMNIST", "ImageFolderDataset", "ImageListDataset"]
-__all__ += ["ImageRecordDataset", "datasets"]
+__all__ += ["ImageRecordDataset", "datasets", "transforms"]

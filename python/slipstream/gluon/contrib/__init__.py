@@ -1,0 +1,5 @@
+"""Helpers around training that are not layers: the estimator."""
+
+from . import estimator as estimator
+
+__all__ = ["estimator"]

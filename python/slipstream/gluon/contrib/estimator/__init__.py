@@ -1,0 +1,33 @@
+"""Training in one call, with handlers that act at the beginning and end of training, epochs and batches.
+
+>>> from slipstream import gluon, np
+>>> from slipstream.gluon.contrib.estimator import Estimator
+>>> net = gluon.nn.Dense(1)
+>>> estimator = Estimator(net, gluon.loss.L2Loss(), initializer="zeros")
+>>> data = gluon.data.DataLoader(gluon.data.ArrayDataset(np.ones((8, 2)), np.ones((8, 1))), batch_size=4)
+>>> estimator.fit(data, epochs=2, event_handlers=[])
+>>> estimator.train_metrics[0].name
+'training loss'
+"""
+
+from .estimator import BatchProcessor, Estimator
+from .handlers import (
+    BatchBegin,
+    BatchEnd,
+    CheckpointHandler,
+    EarlyStoppingHandler,
+    EpochBegin,
+    EpochEnd,
+    GradientUpdateHandler,
+    LoggingHandler,
+    MetricHandler,
+    ProgressHandler,
+    StoppingHandler,
+    TrainBegin,
+    TrainEnd,
+    ValidationHandler,
+)
+
+__all__ = ["BatchBegin", "BatchEnd", "BatchProcessor", "CheckpointHandler", "EarlyStoppingHandler", "EpochBegin"]
+__all__ += ["EpochEnd", "Estimator", "GradientUpdateHandler", "LoggingHandler", "MetricHandler", "ProgressHandler"]
+__all__ += ["StoppingHandler", "TrainBegin", "TrainEnd", "ValidationHandler"]

@@ -1,0 +1,122 @@
+"""Random numbers by MXNet's names that NumPy lacks. Streams and seeds are those of `np.random`.
+
+>>> npx.random.seed(1)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from .. import _core, np
+from .._core import ndarray
+from ..device import resolve
+from ..np._arguments import as_array, as_arrays, as_dims, as_dtype, deliver
+from ..np._draws import check
+from ..np._types import ArrayLike, DeviceLike, DTypeLike, Shape
+from ..np.random import seed
+
+__all__ = ["bernoulli", "categorical", "multinomial", "normal_n", "seed", "uniform_n"]
+
+_F64 = numpy.dtype("float64")
+
+
+def bernoulli(
+    prob: ArrayLike = None,
+    logit: ArrayLike = None,
+    size: Shape | None = None,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    out: ndarray | None = None,
+    *,
+    ctx: DeviceLike = None,
+) -> ndarray:
+    """1 with a probability, else 0; the probability is given as such or by its logit.
+
+    >>> npx.random.bernoulli(1.0, size=3)
+    array([1., 1., 1.])
+    """
+    if (prob is None) == (logit is None):
+        raise ValueError("bernoulli: give one of prob and logit")
+    if prob is not None:
+        check("bernoulli", "prob", prob, "probability")
+    chance = as_array(prob if logit is None else logit, resolve(device, ctx))
+    if logit is not None:
+        chance = _core.sigmoid(chance)
+    shape = chance.shape if size is None else as_dims(size)
+    drawn = np.random.uniform(size=shape, device=chance.device)
+    return deliver(_core.astype(_core.less(drawn, chance), as_dtype(dtype)), out, "bernoulli")
+
+
+def categorical(
+    data: ArrayLike, shape: Shape | None = None, get_prob: bool = False, dtype: DTypeLike = "int32", **_: Any
+) -> Any:
+    """Numbers of categories, by the probabilities along the last axis of `data`: `shape` of them for each row.
+
+    With `get_prob` also the logarithms of the probabilities of what was drawn.
+
+    >>> npx.random.categorical(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    array([1, 0], dtype=int32)
+    """
+    chances = _core.astype(as_array(data), _F64)
+    if chances.ndim == 0:
+        raise ValueError("categorical: data has no axis of categories")
+    more = () if shape is None else as_dims(shape)
+    rows, n = chances.shape[:-1], chances.shape[-1]
+    spread = _core.reshape(chances, (*rows, *(1,) * len(more), n))
+    ends = _core.cumsum(spread, spread.ndim - 1)
+    drawn = np.random.uniform(size=(*rows, *more, 1), dtype=_F64, device=chances.device)
+    chosen = _core.sum(_core.greater_equal(drawn * ends[..., -1:], ends[..., :-1]), axis=-1, dtype=numpy.int64)
+    made = _core.astype(chosen, as_dtype(dtype))
+    if not get_prob:
+        return made
+    places = _core.arange(0, 1, n, numpy.dtype("int64"), chances.device)
+    found = _core.sum(_core.where(_core.equal(_core.expand_dims(chosen, [-1]), places), spread, 0.0), axis=-1)
+    return made, _core.astype(_core.log(found), as_dtype(None))
+
+
+def multinomial(n: ArrayLike, p: ArrayLike, shape: Shape | None = None, dtype: DTypeLike = None, **_: Any) -> ndarray:
+    """How often each outcome comes in `n` trials: `np.random.multinomial`.
+
+    >>> int(npx.random.multinomial(4, [0.5, 0.5]).sum())
+    4
+    """
+    return np.random.multinomial(n, p, shape, dtype)
+
+
+def _batched(draw: Any, first: ArrayLike, second: ArrayLike, batch_shape: Any, **options: Any) -> ndarray:
+    first, second = as_arrays((first, second))
+    batch = () if batch_shape is None else as_dims(batch_shape)
+    made: ndarray = draw(first, second, (*batch, *numpy.broadcast_shapes(first.shape, second.shape)), **options)
+    return made
+
+
+def normal_n(
+    loc: ArrayLike = 0.0,
+    scale: ArrayLike = 1.0,
+    batch_shape: Shape | None = None,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+) -> ndarray:
+    """Normal numbers in the shape `batch_shape` followed by the parameters' shape.
+
+    >>> npx.random.normal_n(np.zeros(3), 1.0, batch_shape=(2,)).shape
+    (2, 3)
+    """
+    return _batched(np.random.normal, loc, scale, batch_shape, dtype=dtype, device=device)
+
+
+def uniform_n(
+    low: ArrayLike = 0.0,
+    high: ArrayLike = 1.0,
+    batch_shape: Shape | None = None,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+) -> ndarray:
+    """Evenly spread numbers in the shape `batch_shape` followed by the parameters' shape.
+
+    >>> npx.random.uniform_n(np.zeros(3), 1.0, batch_shape=(2,)).shape
+    (2, 3)
+    """
+    return _batched(np.random.uniform, low, high, batch_shape, dtype=dtype, device=device)

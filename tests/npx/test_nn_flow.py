@@ -1,0 +1,76 @@
+"""Control flow as functions, straight-through gradients, and small helpers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+from compare import same
+
+from slipstream import autograd, np, npx
+
+
+def test_shapes_and_types(rng: numpy.random.Generator) -> None:
+    x = rng.normal(size=(4, 6))
+    same(npx.add_n(np.array(x), np.array(x), np.array(x)), 3 * x)
+    same(npx.batch_flatten(np.array(x.reshape(4, 3, 2))), x)
+    same(npx.cast(np.array(x), "int32"), x.astype("int32"))
+    same(npx.broadcast_greater(np.array(x), np.array(x[:1])), (x > x[:1]).astype(float))
+    same(npx.shape_array(np.array(x)), numpy.array([4, 6]))
+    same(npx.slice_channel(np.array(x), 3), numpy.split(x, 3, 1))
+    same(npx.slice_channel(np.array(x), 4, axis=0, squeeze_axis=True), list(x))
+    same(npx.slice_like(np.array(x), np.ones((2, 9)), axes=(0,)), x[:2])
+    with pytest.raises(ValueError, match="cannot be cut into 5 parts"):
+        npx.slice_channel(np.array(x), 5)
+    with pytest.raises(ValueError, match=r"shape \(4, 6\) has no part of shape \(5, 1\)"):
+        npx.slice_like(np.array(x), np.ones((5, 1)))
+
+
+@pytest.mark.parametrize("name", ["round_ste", "sign_ste", "stop_gradient"])
+def test_straight_through(name: str) -> None:
+    x = np.array([-1.6, 0.4, 2.5])
+    x.attach_grad()
+    with autograd.record():
+        y = getattr(npx, name)(x) * 3 + 0 * x
+    y.backward()
+    expected = {"round_ste": numpy.round, "sign_ste": numpy.sign, "stop_gradient": numpy.array}[name]
+    same(y, 3 * expected(x.asnumpy()))
+    assert x.grad.asnumpy().tolist() == ([0, 0, 0] if name == "stop_gradient" else [3, 3, 3])
+
+
+def test_constraints() -> None:
+    assert bool(npx.constraint_check(np.array([True]), "fine"))
+    with pytest.raises(ValueError, match="not so"):
+        npx.constraint_check(np.array([True, False]), "not so").wait_to_read()
+
+
+def test_control_flow_is_differentiated() -> None:
+    x = np.array([1.0, 2.0, 3.0])
+    x.attach_grad()
+    with autograd.record():
+        outputs, last = npx.foreach(lambda row, state: (row * state, row + state), x, np.array(1.0))
+        loss = outputs.sum() + last
+    loss.backward()
+    same(outputs, numpy.array([1, 4, 12], "float32"))
+
+    def by_hand(v: Any) -> Any:
+        return v[0] + v[1] * (1 + v[0]) + v[2] * (1 + v[0] + v[1]) + 1 + v.sum()
+
+    steps = numpy.eye(3) * 1e-3
+    slopes = [(by_hand(x.asnumpy() + s) - by_hand(x.asnumpy() - s)) / 2e-3 for s in steps]
+    numpy.testing.assert_allclose(x.grad.asnumpy(), slopes, rtol=1e-3)
+
+
+def test_loops_and_choices() -> None:
+    pairs, states = npx.foreach(lambda rows, s: (rows, [s[0] + 1]), [np.arange(3), np.ones(3)], [np.array(0.0)])
+    assert [p.shape for p in pairs] == [(3,), (3,)] and float(states[0]) == 3
+    made, (i, total) = npx.while_loop(
+        lambda i, total: i < 5, lambda i, total: ([i], [i + 1, total + i]), [np.array(0.0), np.array(0.0)], 4
+    )
+    assert made[0].tolist() == [0, 1, 2, 3] and float(i) == 4 and float(total) == 6
+    nothing, _ = npx.while_loop(lambda i: i < 0, lambda i: (i, [i]), [np.array(0.0)], 4)
+    assert nothing == []
+    for value, expected in ((2.0, 4.0), (-2.0, 2.0)):
+        got = npx.cond(lambda x: x > 0, lambda x: x * 2, lambda x: -x, [np.array(value)])
+        assert float(got) == expected

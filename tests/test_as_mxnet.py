@@ -1,0 +1,73 @@
+"""MXNet's place: its imports find Slipstream, and names that are missing say what to use."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+PROGRAM = """
+import slipstream, slipstream.as_mxnet
+import mxnet as mx
+from mxnet import autograd, context, gluon, image, init, lr_scheduler, np, npx
+from mxnet.gluon import nn, rnn
+from mxnet.gluon.data.vision import transforms
+import mxnet.numpy as mnp
+import mxnet.gluon.loss
+npx.set_np()
+mx.random.seed(1)
+assert mnp is np is slipstream.np and gluon is slipstream.gluon and nn is slipstream.gluon.nn
+assert np.__name__ == 'slipstream.np' and gluon.__spec__.name == 'slipstream.gluon'
+assert mx.cpu(1) == npx.cpu(1) == context.cpu(1) and mx.num_gpus() == 0 and mx.current_context() == mx.cpu()
+net = nn.Sequential()
+net.add(nn.Dense(8, activation='relu'), nn.Dense(1))
+net.initialize(init.Normal(sigma=0.1), ctx=mx.cpu())
+trainer = gluon.Trainer(net.collect_params(), 'sgd', {'learning_rate': 0.1})
+loss = gluon.loss.L2Loss()
+x, y = np.random.normal(size=(32, 3), ctx=mx.cpu()), np.ones((32, 1))
+first = None
+for _ in range(20):
+    with autograd.record():
+        l = loss(net(x), y)
+    l.backward()
+    trainer.step(32)
+    first = first or float(l.mean())
+assert float(l.mean()) < first / 2
+assert mx.nd.NDArray is np.ndarray and float(mx.nd.nansum(np.array([1.0, float('nan')]))) == 1
+mx.nd.waitall()
+metric = mx.metric.Accuracy()
+metric.update([np.array([1])], [np.array([[0.0, 1.0]])])
+assert metric.get() == ('accuracy', 1.0)
+mx.test_utils.assert_almost_equal(np.ones(2), [1, 1])
+assert mx.util.is_np_array() and mx.kv.create('local').type == 'local'
+assert issubclass(mx.base.MXNetError, RuntimeError) and mx.__version__.startswith('2.')
+for code, words in {
+    'mx.sym.var': 'mxnet.sym does not exist in Slipstream: write the model as a gluon.HybridBlock',
+    'mx.nd.softmax': 'use mx.npx.softmax',
+    'mx.nd.FullyConnected': 'see mx.np and mx.npx',
+    'import mxnet.symbol': 'mxnet.symbol does not exist in Slipstream',
+    'from mxnet import recordio': 'use gluon.data.RecordFileDataset',
+    'import mxnet.gluon.bogus': 'mxnet.gluon.bogus does not exist',
+    'mx.nonsense': 'mxnet.nonsense does not exist in Slipstream',
+}.items():
+    try:
+        exec(code)
+    except (AttributeError, ImportError) as error:
+        assert words in str(error), (code, str(error))
+    else:
+        raise AssertionError(code)
+print('fine')
+"""
+
+
+def run(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=100)
+
+
+def test_a_program_written_for_mxnet() -> None:
+    done = run(PROGRAM)
+    assert done.stdout.strip() == "fine", done.stderr
+
+
+def test_mxnet_itself_is_not_replaced() -> None:
+    done = run("import sys, types; sys.modules['mxnet'] = types.ModuleType('mxnet'); import slipstream.as_mxnet")
+    assert "MXNet itself is imported already; import slipstream.as_mxnet first" in done.stderr
