@@ -58,6 +58,11 @@ def test_complex_expm1_at_the_edges() -> None:
     assert abs(found[3] - (1e-9 + 1e-9j)) < 1e-17
 
 
+def test_complex_tanh_at_infinity() -> None:
+    x = np.array([complex(math.inf, 2), complex(math.inf, -2), complex(-math.inf, 2)], "complex128")
+    assert [str(v) for v in np.tanh(x).tolist()] == ["(1+0j)", "(1-0j)", "(-1+0j)"]
+
+
 def test_default_types_from_the_environment() -> None:
     from slipstream import config
 

@@ -97,13 +97,18 @@ cx<R> round(cx<R> x) {
   }
 // clang-format off
 SLIP_COMPLEX(exp) SLIP_COMPLEX(log) SLIP_COMPLEX(sqrt) SLIP_COMPLEX(sin) SLIP_COMPLEX(cos) SLIP_COMPLEX(tan)
-SLIP_COMPLEX(asin) SLIP_COMPLEX(acos) SLIP_COMPLEX(atan) SLIP_COMPLEX(sinh) SLIP_COMPLEX(cosh) SLIP_COMPLEX(tanh)
+SLIP_COMPLEX(asin) SLIP_COMPLEX(acos) SLIP_COMPLEX(atan) SLIP_COMPLEX(sinh) SLIP_COMPLEX(cosh)
 SLIP_COMPLEX(asinh) SLIP_COMPLEX(acosh) SLIP_COMPLEX(atanh)
 // clang-format on
 #undef SLIP_COMPLEX
 
             template <class R>
-            cx<R> exp2(cx<R> x) {
+            cx<R> tanh(cx<R> x) {
+  if (isinf(x.re) && isfinite(x.im)) return {copysign(R(1), x.re), copysign(R(0), x.im)};  // the standard's zero
+  return from_std<R>(std::tanh(to_std(x)));
+}
+template <class R>
+cx<R> exp2(cx<R> x) {
   constexpr R ln2 = R(0.6931471805599453);
   return exp(cx<R>{x.re * ln2, x.im * ln2});
 }
