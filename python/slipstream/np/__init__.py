@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from .._core import ndarray as ndarray
 from . import (
-    _counting,
     _conveniences,
+    _counting,
     _creation,
     _dtype,
     _einsum,
@@ -43,8 +43,8 @@ from . import (
 from . import fft as fft
 from . import linalg as linalg
 from . import random as random
-from ._counting import *
 from ._conveniences import *
+from ._counting import *
 from ._creation import *
 from ._dtype import *
 from ._dtype import bool_ as bool
