@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -147,24 +147,6 @@ def ix_(*args: ArrayLike) -> tuple[ndarray, ...]:
             numbers = _core.nonzero(found, "ix_")[0] if found.dtype.kind == "b" else found
         made.append(_core.reshape(numbers, (1,) * axis + (-1,) + (1,) * (len(args) - axis - 1)))
     return tuple(made)
-
-
-def ndindex(*shape: Any) -> Iterator[tuple[int, ...]]:
-    """The indices of an array of a shape, one after another, as tuples.
-
-    >>> list(np.ndindex(1, 2))
-    [(0, 0), (0, 1)]
-    """
-    return numpy.ndindex(*shape)
-
-
-def ndenumerate(arr: ArrayLike) -> Iterator[tuple[tuple[int, ...], Any]]:
-    """The indices and values of an array, one after another. Waits.
-
-    >>> [(at, float(value)) for at, value in np.ndenumerate(np.array([5, 6]))]
-    [((0,), 5.0), ((1,), 6.0)]
-    """
-    return iter(numpy.ndenumerate(as_array(arr).asnumpy()))
 
 
 # ---- flat and by axis
