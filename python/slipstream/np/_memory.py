@@ -12,6 +12,7 @@ from .. import _core
 from .._core import ndarray
 from ._arguments import as_array, as_dims, as_dtype, public
 from ._creation import array
+from ._indexing import _fitting, _repeated
 from ._manipulation import ravel
 from ._types import ArrayLike, DeviceLike, DTypeLike, Shape
 
@@ -237,7 +238,14 @@ class FlatIterator:
     def __setitem__(self, key: Any, value: Any) -> None:
         view = _core.reshape_view(self.base, (-1,))
         line = _core.reshape(self.base, (-1,)) if view is None else view
-        line[key] = value
+        values = _fitting(value, self.base)
+        if values.ndim:  # repeated where there are fewer
+            places = _core.arange(0, 1, line.size, numpy.dtype("int64"), line.device)[key]
+            repeated = _repeated(values, places.size)
+            if repeated is None:
+                return
+            values = _core.reshape(repeated, places.shape)
+        line[key] = values
         if view is None:
             _core.assign(self.base, _core.reshape(line, self.base.shape))
 

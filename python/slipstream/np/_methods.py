@@ -16,7 +16,6 @@ from . import (
     _linalg,
     _manipulation,
     _memory,
-    _places,
     _reduction,
     _rows,
     _sorting,
@@ -185,7 +184,6 @@ OWN = [clip, broadcast_to, broadcast_like, compress, reshape_like, fill, asscala
 OWN += [as_in_device, as_np_ndarray, reshape_view, to_dlpack_for_read, to_dlpack_for_write, tostype]
 
 SPECIAL = {
-    "flat": _places.flat,
     "as_nd_ndarray": as_np_ndarray,
     "__await__": _await.wait,
     "__array_namespace__": array_namespace,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -10,7 +10,7 @@ import numpy
 from .. import _core
 from .._core import ndarray
 from ._arguments import as_array, as_dims, as_dtype, normal_axis, public
-from ._indexing import _INT, _fitting, _repeated
+from ._indexing import _INT, _fitting
 from ._manipulation import moveaxis, ravel
 from ._types import ArrayLike, DeviceLike, DTypeLike, Shape
 
@@ -149,24 +149,6 @@ def ix_(*args: ArrayLike) -> tuple[ndarray, ...]:
     return tuple(made)
 
 
-def ndindex(*shape: Any) -> Iterator[tuple[int, ...]]:
-    """The indices of an array of a shape, one after another, as tuples.
-
-    >>> list(np.ndindex(1, 2))
-    [(0, 0), (0, 1)]
-    """
-    return numpy.ndindex(*shape)
-
-
-def ndenumerate(arr: ArrayLike) -> Iterator[tuple[tuple[int, ...], Any]]:
-    """The indices and values of an array, one after another. Waits.
-
-    >>> [(at, float(value)) for at, value in np.ndenumerate(np.array([5, 6]))]
-    [((0,), 5.0), ((1,), 6.0)]
-    """
-    return iter(numpy.ndenumerate(as_array(arr).asnumpy()))
-
-
 # ---- flat and by axis
 
 
@@ -303,74 +285,6 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> ndarray:
     kept = numpy.ones(n, bool)
     kept[_in_range(places, n, n - 1, "delete")] = False
     return _core.take(x, _known(kept.nonzero()[0], x.device), axis, "raise")
-
-
-# ---- the flattened array
-
-
-class flatiter:  # noqa: N801 - NumPy's name
-    """The elements of an array one after another, as `x.flat` gives them: read, written and counted by number.
-
-    >>> x = np.array([[1, 2], [3, 4]])
-    >>> x.flat[2]
-    array(3.)
-    >>> x.flat[[0, 3]] = 0
-    >>> x
-    array([[0., 2.],
-           [3., 0.]])
-    """
-
-    def __init__(self, base: ndarray) -> None:
-        self.base = base
-        self._next = 0
-
-    def __len__(self) -> int:
-        return self.base.size
-
-    def __iter__(self) -> Iterator[ndarray]:
-        return iter(ravel(self.base))
-
-    def __next__(self) -> ndarray:
-        if self._next >= len(self):
-            raise StopIteration
-        self._next += 1
-        return self[self._next - 1]
-
-    def __getitem__(self, key: Any) -> ndarray:
-        return _core.copy(ravel(self.base)[key])
-
-    def __setitem__(self, key: Any, value: ArrayLike) -> None:
-        view = _core.reshape_view(self.base, (-1,))
-        flat = ravel(self.base) if view is None else view
-        _write(flat, key, _fitting(value, self.base))
-        if view is None:
-            _core.assign(self.base, _core.reshape(flat, self.base.shape))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return numpy.asarray(self.base.asnumpy().ravel(), dtype)
-
-    def copy(self) -> ndarray:
-        """The elements as a new flat array."""
-        return _core.copy(ravel(self.base))
-
-
-def _write(flat: ndarray, key: Any, value: ndarray) -> None:
-    """flat[key] = value, the values repeated where there are fewer."""
-    places = _core.arange(0, 1, flat.size, _INT, flat.device)[key]
-    if value.ndim and (value := _repeated(value, places.size)) is None:  # type: ignore[assignment]
-        return
-    flat[key] = value if value.ndim == 0 else _core.reshape(value, places.shape)
-
-
-def _get_flat(x: ndarray) -> flatiter:
-    return flatiter(x)
-
-
-def _set_flat(x: ndarray, value: ArrayLike) -> None:
-    flatiter(x)[:] = value
-
-
-flat = property(_get_flat, _set_flat, doc="The elements one after another: see np.flatiter.")
 
 
 if not TYPE_CHECKING:
