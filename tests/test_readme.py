@@ -12,7 +12,7 @@ README = Path(__file__).resolve().parent.parent / "README.md"
 
 
 def test_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    first, errors = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+    first, errors, training = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
     names: dict[str, Any] = {}
     exec(compile(first, "README.md", "exec"), names)
     printed = capsys.readouterr().out.splitlines()
@@ -21,3 +21,5 @@ def test_examples(capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile(errors, "README.md", "exec"), names)
     text = capsys.readouterr().out
     assert text.startswith("take failed: index 7 is out of bounds") and "(recorded at README.md, line 1" in text
+    exec(compile(training, "README.md", "exec"), names)
+    assert capsys.readouterr().out == "True\n"
