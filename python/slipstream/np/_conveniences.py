@@ -14,6 +14,7 @@ from ._creation import arange, linspace, meshgrid
 from ._joining import concatenate
 from ._types import ArrayLike
 
+ndindex = numpy.ndindex
 s_ = numpy.s_
 index_exp = numpy.index_exp
 base_repr = numpy.base_repr
@@ -88,6 +89,16 @@ def block(arrays: Any) -> ndarray:
     return _core.copy(made) if depth == 0 else made
 
 
+def ndenumerate(arr: ArrayLike) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """Indices and elements of an array, one by one. Waits.
+
+    >>> list(np.ndenumerate(np.array([[5, 6]])))
+    [((0, 0), 5.0), ((0, 1), 6.0)]
+    """
+    values = as_array(arr).asnumpy()
+    return ((place, values[place].item()) for place in numpy.ndindex(values.shape))
+
+
 def iterable(y: Any) -> bool:
     """Whether one can iterate over it.
 
@@ -124,5 +135,5 @@ mgrid = _Grid(sparse=False)
 ogrid = _Grid(sparse=True)
 
 if not TYPE_CHECKING:
-    __all__ = [*public(globals()), "s_", "index_exp", "base_repr", "binary_repr"]
+    __all__ = [*public(globals()), "ndindex", "s_", "index_exp", "base_repr", "binary_repr"]
     __all__ += ["format_float_positional", "format_float_scientific", "mintypecode", "typename"]
