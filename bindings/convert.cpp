@@ -145,7 +145,7 @@ Array from_sequence(PyObject* o, Device device, const Array* beside = nullptr, R
   if (numbers.read(o)) {
     std::string_view rule = row == Row::none ? "" : row_info(row).types;
     std::optional<DType> dtype;
-    if (numbers.integers() && (rule == "BITS" || rule == "SHIFT"))
+    if (numbers.integers() && of_integers(rule))
       dtype = DType::i64;  // such rows are of integers, whatever creation makes of numbers
     else if (beside && !numbers.booleans())
       dtype = numbers.type_beside(beside->dtype);

@@ -8,6 +8,7 @@
 #include <structmember.h>
 
 #include <optional>
+#include <string_view>
 
 #include "../core/array.h"
 #include "../core/elementwise.h"
@@ -15,6 +16,9 @@
 namespace nb = nanobind;
 
 namespace slipstream::python {
+
+// Do rows of this rule take integers alone? Then so are Python's integers, whatever creation makes of them.
+inline bool of_integers(std::string_view rule) { return rule == "BITS" || rule == "SHIFT" || rule == "WHOLE"; }
 
 // ---- arrays
 

@@ -172,7 +172,7 @@ static_assert(static_cast<int>(Kind::complex) - static_cast<int>(Kind::boolean) 
 Array number_array(const Function& f, PyObject* o, Given given, Device device, std::optional<DType> dtype) {
   std::string_view rule = f.rule;
   if (dtype && kind(*dtype) < kind_of(given)) dtype = {};
-  if ((rule == "BITS" || rule == "SHIFT") && given == Given::integer) dtype = DType::i64;
+  if (of_integers(rule) && given == Given::integer) dtype = DType::i64;
   return to_array(o, device, dtype);
 }
 

@@ -93,7 +93,8 @@ def test_nan_is_seen(rng: numpy.random.Generator) -> None:
 def test_nan_is_skipped(name: str, rng: numpy.random.Generator) -> None:
     x = rng.normal(size=(4, 6)).astype("float32")
     x[rng.random(x.shape) < 0.3] = numpy.nan
-    x[1] = numpy.nan
+    if not name.startswith("nanarg"):  # which raise in NumPy where a line has nothing else: ours wait for no value
+        x[1] = numpy.nan
     for axis in (None, 0, 1):
         agree(name, [Pair(x, np.array(x))], {"axis": axis})
     counts = rng.integers(0, 5, (3, 4))

@@ -92,7 +92,7 @@ def test_out_and_where(name: str, rng: numpy.random.Generator) -> None:
         pytest.skip("no ufunc in NumPy")
     draw = Draw(rng)
     row = ROWS[name]
-    dtype = "int32" if row["types"] in ("BITS", "SHIFT") else "float64"
+    dtype = "int32" if row["types"] in ("BITS", "SHIFT", "WHOLE") else "float64"
     args = arguments(draw, row, dtype, (3, 4))
     theirs = [a.numpy for a in args]
     result = numpy.asarray(reference(name)(*theirs))
@@ -150,7 +150,7 @@ def test_polygamma() -> None:
 @pytest.mark.parametrize("name", COMPARED)
 def test_bfloat16_is_float32_rounded(name: str, rng: numpy.random.Generator) -> None:
     row = ROWS[name]
-    if row["types"] in ("BITS", "SHIFT", "STEP", "DOUBLE"):
+    if row["types"] in ("BITS", "SHIFT", "WHOLE", "STEP", "DOUBLE"):
         pytest.skip("not for bfloat16")
     draw = Draw(rng)
     args = arguments(draw, row, "float32", (7,))

@@ -55,7 +55,7 @@ def _example(name: str) -> str:
     low, high = row["low"], row["high"]
     values = [round(low + (high - low) * part, 2) for part in (0.25, 0.75, 0.5, 1.0, 0.75, 0.25)]
     pairs = [values[2 * i : 2 * i + 2] for i in range(row["arity"])]
-    if row["types"] in ("BITS", "SHIFT"):
+    if row["types"] in ("BITS", "SHIFT", "WHOLE"):
         arguments = [f"np.array({[int(v) for v in pair]}, dtype='int32')" for pair in pairs]
     else:
         arguments = [f"np.array({pair})" for pair in pairs]
