@@ -72,7 +72,7 @@ HIDDEN: dict[str, Callable[[Held], Any]] = {
     "repeat": lambda h: np.repeat(np.ones(1), h.index),
     "pickle": lambda h: pickle.dumps(h.floats),
     "save": lambda h: npx.save(os.path.join(tempfile.mkdtemp(), "x"), h.floats),
-    "a function of NumPy alone": lambda h: numpy.lib.stride_tricks.sliding_window_view(h.floats, 1),
+    "a function of NumPy alone": lambda h: numpy.lib.stride_tricks.sliding_window_view(h.floats, 1, axis=0),
 }
 SAYS_SO: dict[str, Callable[[Held], Any]] = {
     "wait_to_read": lambda h: h.floats.wait_to_read(),

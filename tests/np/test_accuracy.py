@@ -48,7 +48,8 @@ CANCELS: dict[str, Callable[..., Any]] = {
     "logaddexp2": lambda x, y: numpy.maximum(abs(x), abs(y)),
     "digamma": lambda x: numpy.full_like(x, 0.01),  # near its zero at 1.46
 }
-EXACT = ("COMPARE", "TEST", "LOGICAL", "BITS", "SHIFT", "WHOLE", "SIGNBIT", "SELECT", "STEP", "DIVMOD")  # tested against NumPy
+# Tested against NumPy.
+EXACT = ("COMPARE", "TEST", "LOGICAL", "BITS", "SHIFT", "WHOLE", "SIGNBIT", "SELECT", "STEP", "DIVMOD")
 NO_BOUND = ("heaviside", "imag", "polygamma")
 
 
