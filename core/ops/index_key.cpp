@@ -97,15 +97,19 @@ class Reading {
     }
   }
 
+  // An axis of size 0 fits any: it chooses nothing, as in NumPy.
   void mask(const Array& m) {
     advanced();
     masks.push_back({view.ndim(), axis_, m});
+    Shape fitting;
     for (int d = 0; d < m.ndim(); d++, axis_++) {
-      if (m.shape[d] != x_.shape[axis_])
+      fitting.push_back(x_.shape[axis_]);
+      if (m.shape[d] != x_.shape[axis_] && m.shape[d] != 0)
         fail(ErrorKind::index, "a mask of shape ", m.shape, " does not fit an array of shape ", x_.shape, " at axis ",
              axis_ - d, ": ", m.shape[d], " != ", x_.shape[axis_]);
       push(x_.shape[axis_], x_.strides[axis_]);
     }
+    if (!(fitting == m.shape)) masks.back().mask = full(fitting, Scalar::of(false), DType::b1, m.device());
   }
 
   void pick(int64_t index) {

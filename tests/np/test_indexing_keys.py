@@ -229,3 +229,15 @@ def test_numbers_beyond_the_type_raise(key: Any) -> None:
         with pytest.raises(OverflowError, match="200"):
             x[key] = value
     assert x.tolist() == [0, 0]
+
+
+def test_a_mask_with_an_axis_of_size_0_chooses_nothing() -> None:
+    x = numpy.arange(6.0).reshape(2, 3)
+    for shape in [(0,), (0, 3), (2, 0), (0, 0)]:
+        mask = numpy.zeros(shape, bool)
+        ours = np.array(x)
+        assert ours[np.array(mask)].shape == x[mask].shape
+        ours[np.array(mask)] = 5
+        assert (ours.asnumpy() == x).all()
+    with pytest.raises(IndexError, match=r"a mask of shape \(1,\) does not fit an array of shape \(2, 3\)"):
+        np.array(x)[np.array([True])]
