@@ -65,7 +65,7 @@ bool keeps_to_rows(const View& view, const View& written, const Storage& storage
 struct Group {
   uint32_t number = 0;  // 0: there is none
   int axes = 0;         // outer axes that all its calls keep apart
-  Shape space;          // the largest
+  Shape space;          // of its first call: the others share its outer axes
   std::vector<size_t> calls;
   std::vector<const Operand*> written, read;
   bool reduces = false;
