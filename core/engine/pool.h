@@ -66,6 +66,8 @@ class Pool {
   bool watch_stream();
   bool is_lazy() const { return waits_often() && !has_heavy_.load(std::memory_order_relaxed); }
   bool stream_calls() const;
+  bool is_batch() const;
+  void run_trifles();
   void idle(int index, int64_t& idle_since);
   void watch(bool on);
   void wake_one();
