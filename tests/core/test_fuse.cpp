@@ -94,15 +94,8 @@ TEST(trifles_are_run_by_whoever_comes_first) {
     if (i % 3000 == 2999) toy::sleep_ms(2);  // a worker has time for some
   }
   CHECK(engine::stats().executed > before);
-  CHECK_EQ(values(last)[0], 10'001.0f);
-  Array slow = toy::apply(toy::host, {}, [](const Record& r, int, int64_t) {
-    toy::sleep_ms(5);
-    toy::value(r.outputs[0]) = 0;
-  });
-  last = slow;
-  for (int i = 0; i < 5000; i++)
-    last = elementwise(Row::add, {last, Scalar::of(int64_t{1})});  // nobody can run them yet
-  CHECK_EQ(toy::read(last), 5000);
+  float end = values(last)[0];
+  CHECK_EQ(end, 10'001.0f);
 }
 
 TEST(fused_and_plain_programs_have_the_same_bits) {
