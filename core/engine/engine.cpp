@@ -288,8 +288,8 @@ SourceId record(Record&& call) {
     call.sequence = runtime.stream.next_number();
     event.sequence = call.sequence;
     run_now(runtime, call);
-  } else if (tracing || !runtime.pool.waits_often() || !runtime.planner.run_recorded(call)) {
-    Weight weight = weigh(call);
+  } else if (Weight weight = weigh(call);
+             tracing || !runtime.pool.runs_at_once(weight) || !runtime.planner.run_recorded(call)) {
     event.sequence = runtime.stream.append(std::move(call), weight == Weight::trifle);
     runtime.pool.notice(weight == Weight::heavy);
   }

@@ -60,15 +60,24 @@ bool Planner::try_run(std::vector<Ref<Task>>& ready) {
 
 // Nothing recorded before it is unfinished, and nobody can plan what comes after it meanwhile.
 bool Planner::run_recorded(Record& call) {
-  if (runtime_.stream.size() > 0 || weigh(call) > Weight::trivial) return false;
+  if (runtime_.stream.size() > 0) return false;
   std::unique_lock hold(mutex, std::try_to_lock);
-  if (!hold || !may_run_here() || runtime_.stream.size() > 0) return false;
-  call.sequence = runtime_.stream.next_number();
-  run_whole(runtime_, call);
+  if (!hold || !may_run_here() || runtime_.stream.size() > 0 || !run_uncut(call)) return false;
   if (!noted_at_once_) forget_notes();
   noted_at_once_ = true;
   noted_calls_++;
   noted_run_++;
+  return true;
+}
+
+// Runs a call here unless others could take part.
+bool Planner::run_uncut(Record& call) {
+  Prepared prepared = prepare(runtime_, call);
+  if (prepared.kernel && prepared.kernel->chunks(0) > 1) return false;
+  if (!call.sequence) call.sequence = runtime_.stream.next_number();
+  if (prepared.kernel) prepared.failure = run_kernel(runtime_, call, *prepared.kernel);
+  prepared.kernel.reset();
+  conclude(runtime_, call, prepared.failure);
   return true;
 }
 
@@ -96,16 +105,12 @@ void Planner::plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mute
 // Runs calls from the first on under the lock, so that nobody plans what comes after them meanwhile; stops at one that
 // is worth a task. Gives the number of calls done. For a `few` calls that a thread waits for, more are not worth it.
 size_t Planner::run_here(std::span<Record> calls, bool few) {
+  Weight most = !few ? Weight::trivial : calls.size() > 1 ? Weight::small : Weight::modest;
   for (size_t i = 0; i < calls.size(); i++) {
     Record& call = calls[i];
     if (!call.op) continue;
-    if (weigh(call) > (few ? Weight::small : Weight::trivial)) return i;
-    if (few && (call.op->flags & kObservable)) return i;
-    Prepared prepared = prepare(runtime_, call);
-    if (prepared.kernel && call.op->row == Row::none && prepared.kernel->chunks(0) > 1) return i;
-    if (prepared.kernel) prepared.failure = run_kernel(runtime_, call, *prepared.kernel);
-    prepared.kernel.reset();
-    conclude(runtime_, call, prepared.failure);
+    if (weigh(call) > most || (few && (call.op->flags & kObservable))) return i;
+    if (!run_uncut(call)) return i;
     call.op = nullptr;
     noted_run_++;
   }

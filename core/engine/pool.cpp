@@ -154,6 +154,12 @@ bool Pool::waits_often() const {
              kShortRun;
 }
 
+// Where the program waits for every call, there is nothing to plan it with and nobody to take it from.
+bool Pool::runs_at_once(Weight weight) const {
+  if (weight > Weight::modest || !waits_often()) return false;
+  return weight <= Weight::trivial || single_runs_.load(std::memory_order_relaxed) >= kOften;
+}
+
 void Pool::note_wait() {
   int64_t recorded = runtime_.counters.recorded.load(std::memory_order_relaxed);
   int64_t calls = recorded - recorded_at_wait_.load(std::memory_order_relaxed);
@@ -161,6 +167,8 @@ void Pool::note_wait() {
   recorded_at_wait_.store(recorded, std::memory_order_relaxed);
   int runs = short_runs_.load(std::memory_order_relaxed);
   short_runs_.store(calls > kShortRun ? 0 : std::min(runs + 1, kOften), std::memory_order_relaxed);
+  int singles = single_runs_.load(std::memory_order_relaxed);
+  single_runs_.store(calls > 1 ? 0 : std::min(singles + 1, kOften), std::memory_order_relaxed);
 }
 
 // Plans the stream when it is long, or when nothing has come for a while. One worker at a time.

@@ -10,7 +10,7 @@ enum class Weight : uint8_t {
   trivial,  // costs less than planning it
   tiny,     // not worth a task of its own
   small,    // not worth planning where a thread waits for a few of them
-  normal,
+  modest,   // not worth planning where a thread waits for it alone
   heavy,    // worth waking a worker at once
 };
 
@@ -23,18 +23,14 @@ inline int64_t elements_of(const Record& call) {
 }
 
 inline Weight weigh(const Record& call) {
-  constexpr int64_t kHeavyBytes = 256 << 10;  // of results
   if (call.op->flags & (kHost | kLong)) return Weight::heavy;
+  bool is_row = call.op->row != Row::none;  // others may do much with few elements, or have tables to read
   int64_t elements = elements_of(call);
-  if (elements <= 4096) {
-    if (call.op->row == Row::none) return elements <= 256 ? Weight::trivial : Weight::tiny;  // may do much with few
-    return elements <= 64 ? Weight::trifle : Weight::trivial;
-  }
-  int64_t bytes = 0;
-  for (const Operand& output : call.outputs) bytes += static_cast<int64_t>(output.nbytes());
-  if (bytes >= kHeavyBytes) return Weight::heavy;
-  // Other operations than rows have weights or tables to read.
-  return elements <= (call.op->row == Row::none ? 262'144 : 16'384) ? Weight::small : Weight::normal;
+  if (elements <= 64 && is_row) return Weight::trifle;
+  if (elements <= (is_row ? 4096 : 256)) return Weight::trivial;
+  if (elements <= 4096) return Weight::tiny;
+  if (elements <= (is_row ? 16'384 : 262'144)) return Weight::small;
+  return elements <= 262'144 ? Weight::modest : Weight::heavy;
 }
 
 }  // namespace slipstream::engine
