@@ -149,7 +149,7 @@ void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready,
   std::vector<uint32_t> row_groups;
   if (settings_.fuse) {
     std::vector<size_t> tiled = tiled_calls(calls);
-    fuse(runtime_, calls, why_alone_, replaced_);
+    fuse(runtime_, calls, tiled, why_alone_, replaced_);
     row_groups = group_by_rows(calls);
     group_by_tiles(calls, tiled, row_groups);
   }

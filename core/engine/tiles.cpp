@@ -99,13 +99,15 @@ class Pairing {
 
   bool fits(size_t first, size_t then) const {
     const Record &tiled = calls_[first], &call = calls_[then];
-    if (tiled.recorded_in != call.recorded_in || !(device_of(tiled) == device_of(call))) return false;
+    if (tiled.recorded_in != call.recorded_in || !(device_of(tiled) == device_of(call)) ||
+        call.outputs[0].size() != tiled.outputs[0].size())
+      return false;
     Shape boxes = boxes_of(tiled);
     for (const Operand& input : call.inputs) {
       if (input.is_scalar()) continue;
       bool own = input.storage() == tiled.outputs[0].storage();
-      if (own ? !covers(input, *input.storage()) : !seen_as(input, boxes) || comes_late(*input.storage(), first))
-        return false;
+      if (own && !(covers(input, *input.storage()) && input.dtype == tiled.outputs[0].dtype)) return false;
+      if (!own && (!seen_as(input, boxes) || comes_late(*input.storage(), first))) return false;
     }
     for (const Operand& output : call.outputs)  // what other tiles still read is not to be written
       if (!seen_as(output, boxes) || touches(tiled.inputs, output.storage())) return false;
