@@ -16,6 +16,7 @@ enum OpFlags : uint8_t {
   kHost = 4,          // calls back into the front end, for as long as that takes
   kAfterFailure = 8,  // runs although an input failed (done callbacks)
   kLong = 16,         // one chunk may take long: not run by a thread that must answer signals
+  kTiled = 32,        // its kernel may be a TiledKernel
 };
 
 // A kind of operation: one static object each, compared by address.
@@ -69,6 +70,18 @@ class Kernel {
   virtual int phases() const { return 1; }
   virtual int64_t chunks(int /*phase*/) const { return 1; }
   virtual void run(int phase, int64_t chunk) = 0;
+};
+
+// A kernel of one phase, each chunk of which computes one box of the only result. The result is seen as matrices one
+// after another: all axes but the last two are one.
+class TiledKernel : public Kernel {
+ public:
+  struct Box {
+    std::array<int64_t, 3> begin, size;  // matrices, rows, columns
+  };
+  virtual Box box(int64_t chunk) const = 0;
+  // Writes the chunk's box row-major to `to` instead of to its place, with the same bits.
+  virtual void run_to(int64_t chunk, char* to) = 0;
 };
 
 // Makes the kernel of one op on one kind of device. The record outlives the kernel; its outputs have memory.

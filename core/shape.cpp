@@ -87,6 +87,42 @@ Strides broadcast_strides(const Shape& shape, const Strides& strides, const Shap
   return out;
 }
 
+std::optional<Strides> reshaped_strides(const Shape& shape, const Strides& strides, size_t itemsize,
+                                        const Shape& target) {
+  if (count(target) == 0) return row_major(target, itemsize);
+  Shape from;  // without axes of length 1, whose strides mean nothing
+  Strides steps;
+  for (int i = 0; i < shape.size(); i++) {
+    if (shape[i] == 1) continue;
+    from.push_back(shape[i]);
+    steps.push_back(strides[i]);
+  }
+  Strides out(target.size(), static_cast<int64_t>(itemsize));
+  int i = 0, j = 0;
+  while (i < from.size() && j < target.size()) {
+    // The shortest runs of axes on both sides that hold equally many elements.
+    int i_end = i + 1, j_end = j + 1;
+    int64_t old_size = from[i], new_size = target[j];
+    while (old_size != new_size) {
+      if (old_size < new_size) {
+        old_size *= from[i_end++];
+      } else {
+        new_size *= target[j_end++];
+      }
+    }
+    for (int k = i; k + 1 < i_end; k++)
+      if (steps[k] != from[k + 1] * steps[k + 1]) return std::nullopt;
+    int64_t step = steps[i_end - 1];
+    for (int k = j_end - 1; k >= j; k--) {
+      out[k] = step;
+      step *= target[k];
+    }
+    i = i_end;
+    j = j_end;
+  }
+  return out;  // what is left of the new shape are ones
+}
+
 int normalize_axis(int64_t axis, int ndim, const char* op) {
   if (axis < -ndim || axis >= ndim)
     fail(ErrorKind::axis, op, ": axis ", axis, " is out of bounds for an array of dimension ", ndim);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <vector>
@@ -106,6 +107,9 @@ Strides row_major(const Shape& shape, size_t itemsize);
 Shape broadcast(const Shape& a, const Shape& b, const char* op);
 // Strides that read an array of `shape` as one of `target`, with 0 where it repeats.
 Strides broadcast_strides(const Shape& shape, const Strides& strides, const Shape& target);
+// Strides that read the same elements in the same order under another shape of equal size; none if there are none.
+std::optional<Strides> reshaped_strides(const Shape& shape, const Strides& strides, size_t itemsize,
+                                        const Shape& target);
 // Axis in [-ndim, ndim) made non-negative; raises "sum: axis 3 is out of bounds for an array of dimension 2".
 int normalize_axis(int64_t axis, int ndim, const char* op);
 

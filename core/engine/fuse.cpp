@@ -80,8 +80,9 @@ std::shared_ptr<const Program> with_results(const Program& program, const std::v
 
 class Fuser {
  public:
-  Fuser(Runtime& runtime, std::span<Record> calls, std::span<const char*> why, std::vector<Record>& replaced)
-      : runtime_(runtime), calls_(calls), why_(why), replaced_(replaced) {}
+  Fuser(Runtime& runtime, std::span<Record> calls, std::span<const size_t> tiled, std::span<const char*> why,
+        std::vector<Record>& replaced)
+      : runtime_(runtime), calls_(calls), tiled_(tiled), why_(why), replaced_(replaced) {}
 
   void run() {
     for (size_t i = 0; i < calls_.size(); i++)
@@ -392,6 +393,14 @@ class Fuser {
     return cost <= kCheap;
   }
 
+  // Does the group work on a product that nobody else reads? Then the product is never stored (tiles.h).
+  bool is_epilogue(const std::vector<bool>& reads) const {
+    for (size_t i : tiled_)
+      for (size_t k = 0; k < inputs_.size(); k++)
+        if (reads[k] && inputs_[k].operand->storage() == calls_[i].outputs[0].storage()) return true;
+    return false;
+  }
+
   // The group stays as it is. It writes nothing that existed before, so its inputs are the same before and after it.
   bool reduce_again(size_t i, const Group& group, std::shared_ptr<ReducedProgram> params) {
     why_[i] = "what it reduces is needed elsewhere too";
@@ -401,7 +410,7 @@ class Fuser {
       if (calls_[member].in_place) return false;
     std::vector<bool> reads;
     params->program = with_results(*params->program, {true}, reads);
-    if (!is_cheap(*params->program, reads)) return false;
+    if (!is_cheap(*params->program, reads) || is_epilogue(reads)) return false;
     Record again;
     again.op = &kReduce;
     again.compute = call.compute;
@@ -422,6 +431,7 @@ class Fuser {
 
   Runtime& runtime_;
   std::span<Record> calls_;
+  std::span<const size_t> tiled_;
   std::span<const char*> why_;
   std::vector<Record>& replaced_;
   std::vector<Group> groups_;
@@ -434,8 +444,9 @@ class Fuser {
 
 }  // namespace
 
-void fuse(Runtime& runtime, std::span<Record> calls, std::span<const char*> why, std::vector<Record>& replaced) {
-  if (calls.size() > 1) Fuser(runtime, calls, why, replaced).run();
+void fuse(Runtime& runtime, std::span<Record> calls, std::span<const size_t> tiled, std::span<const char*> why,
+          std::vector<Record>& replaced) {
+  if (calls.size() > 1) Fuser(runtime, calls, tiled, why, replaced).run();
 }
 
 // As if the members had run one by one: each of them fails with the first of its inputs that failed, or because what it

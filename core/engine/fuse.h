@@ -14,8 +14,9 @@ class Runtime;
 // Merges elementwise calls on one shape, and the reduction that ends them, into calls that run as one pass and store
 // only what somebody can still read. The merged call takes the place of its last member, which moves to `replaced`; the
 // others are left with op == nullptr. `why` tells for each call that was not merged why not. The planner has counted
-// the batch's operands on every storage.
-void fuse(Runtime& runtime, std::span<Record> calls, std::span<const char*> why, std::vector<Record>& replaced);
+// the batch's operands on every storage, and found its tiled calls (tiles.h).
+void fuse(Runtime& runtime, std::span<Record> calls, std::span<const size_t> tiled, std::span<const char*> why,
+          std::vector<Record>& replaced);
 
 // For a merged call of several results, by output. What each fails with: by inputs and outputs that failed before the
 // call, or have no memory, as `failures` tells; the rest is null.

@@ -8,6 +8,7 @@
 #include "fuse.h"
 #include "rows.h"
 #include "runtime.h"
+#include "tiles.h"
 #include "weight.h"
 
 namespace slipstream::engine {
@@ -137,12 +138,18 @@ void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready,
   if (calls.empty()) return;
   if (!counts) count_operands(whole);
   why_alone_.assign(calls.size(), settings_.fuse ? nullptr : "merging is switched off");
-  if (settings_.fuse) fuse(runtime_, calls, why_alone_, replaced_);
   std::vector<uint32_t> row_groups;
-  if (settings_.fuse) row_groups = group_by_rows(calls);
+  if (settings_.fuse) {
+    std::vector<size_t> tiled = tiled_calls(calls);
+    fuse(runtime_, calls, tiled, why_alone_, replaced_);
+    row_groups = group_by_rows(calls);
+    group_by_tiles(calls, tiled, row_groups);
+  }
   row_tasks_.clear();
-  for (size_t i = 0; i < calls.size(); i++)
-    if (calls[i].op) place(std::move(calls[i]), why_alone_[i], row_groups.empty() ? 0 : row_groups[i]);
+  for (size_t i = 0; i < calls.size(); i++) {
+    uint32_t group = row_groups.empty() ? 0 : row_groups[i];
+    if (calls[i].op) place(std::move(calls[i]), group ? nullptr : why_alone_[i], group);
+  }
   open_group_ = nullptr;
   for (Ref<Task>& task : new_tasks_) {
     live_.push_back(task);
@@ -384,7 +391,10 @@ std::string Planner::explain() {
     bool new_task = note.task != task;
     task = note.task;
     if (new_task)
-      text << "task " << task << (note.by_rows ? ", block of rows by block of rows: " : ": ");
+      text << "task " << task
+           << (!note.by_rows             ? ": "
+               : note.op->flags & kTiled ? ", tile by tile: "
+                                         : ", block of rows by block of rows: ");
     else
       text << "        then ";
     const auto* program = static_cast<const Program*>(note.op == &kMap ? note.params.get() : nullptr);

@@ -13,6 +13,7 @@
 #include "execute.h"
 #include "rows.h"
 #include "runtime.h"
+#include "tiles.h"
 
 namespace slipstream::engine {
 
@@ -364,7 +365,8 @@ bool Pool::start_task(Task& task) {
   RunningHere here(task);
   if (runtime_.tracer.on()) task.event = std::make_shared<Event>(run_event(task, 0));
   if (task.by_rows) {
-    auto kernel = make_rows_kernel(std::span(task.steps.begin(), static_cast<size_t>(task.steps.size())));
+    std::span steps(task.steps.begin(), static_cast<size_t>(task.steps.size()));
+    auto kernel = is_tiled(steps[0]) ? make_tiles_kernel(steps) : make_rows_kernel(steps);
     return kernel && cut(task, kernel);
   }
   Record& call = task.steps[0];

@@ -19,7 +19,7 @@ class Task : public RefCounted<Task> {
 
   // ---- set by the planner, then constant
   SmallVec<Record, 1> steps;   // run one after another; only a task of one step, or by rows, is cut into chunks
-  bool by_rows = false;        // all steps on one block of rows, then on the next (rows.h)
+  bool by_rows = false;        // all steps on one block of rows (rows.h) or tile (tiles.h), then on the next
   Device device;
   uint64_t sequence = 0;       // of the first call in it
   uint64_t recorded_in = 0;    // number of the host call that recorded it; 0: the program itself

@@ -12,7 +12,7 @@
 
 namespace slipstream {
 
-const Op kMatmul{"matmul"};
+const Op kMatmul{"matmul", kTiled};
 
 std::optional<MatrixLayout> matrix_layout(const View& x) {
   auto item = static_cast<int64_t>(itemsize(x.dtype));
@@ -116,12 +116,24 @@ Array as_matrix(const Array& x, bool row, bool column) {
   return row || column ? expand_dims(x, at) : x;
 }
 
-// g times the other side, turned; summed over what was broadcast.
+bool lies_turned(const Array& x) {
+  std::optional<MatrixLayout> layout = x.ndim() == 2 ? matrix_layout(x) : std::nullopt;
+  return layout && layout->transposed;
+}
+
+// a b, computed so that it lies in memory row by row, or column by column.
+Array product_lying(bool turned_over, const Array& a, const Array& b) {
+  return turned_over ? turned(matmul(turned(b), turned(a))) : matmul(a, b);
+}
+
+// g times the other side, turned; summed over what was broadcast. Each lies as its argument does: the gradient of a
+// transposed weight goes back through the transpose as it is.
 void note_product(const char* op, const Array& made, const Array& x, const Array& y) {
   tape::Saved a = tape::follows(y) ? tape::Saved(x) : tape::Saved(),
               b = tape::follows(x) ? tape::Saved(y) : tape::Saved();
   bool row = x.ndim() == 1, column = y.ndim() == 1;
-  auto gradients = [a, b, row, column, x_shape = x.shape, y_shape = y.shape, x_type = x.dtype,
+  bool x_turned = lies_turned(x), y_turned = lies_turned(y);
+  auto gradients = [a, b, row, column, x_turned, y_turned, x_shape = x.shape, y_shape = y.shape, x_type = x.dtype,
                     y_type = y.dtype](const Array& result) {
     Array g = as_matrix(as_matrix(result, false, column), row, false);
     std::vector<Array> found(2);
@@ -129,7 +141,8 @@ void note_product(const char* op, const Array& made, const Array& x, const Array
       Array other = as_matrix(b.get(), false, column);
       Shape shape = x_shape;
       if (row) shape.insert(0, 1);
-      found[0] = reshape(tape::back_to(matmul(g, turned(other)), shape, x_type), x_shape);
+      Array product = product_lying(x_turned, g, turned(other));
+      found[0] = reshape(tape::back_to(product, shape, x_type), x_shape);
     }
     if (a && tape::wanted(1)) {
       Array other = as_matrix(a.get(), row, false);
@@ -137,7 +150,8 @@ void note_product(const char* op, const Array& made, const Array& x, const Array
       if (column) shape.push_back(1);
       // A stack times one matrix: its gradient is one product, not a sum of many.
       bool stacked = shape.size() == 2 && other.ndim() > 2 && other.size() > 0;
-      Array product = stacked ? matmul(turned(tall(other)), tall(g)) : matmul(turned(other), g);
+      Array product =
+          stacked ? product_lying(y_turned, turned(tall(other)), tall(g)) : product_lying(y_turned, turned(other), g);
       found[1] = reshape(tape::back_to(product, shape, y_type), y_shape);
     }
     return found;

@@ -57,42 +57,6 @@ Shape resolve_shape(const Shape& wanted, int64_t size) {
   return shape;
 }
 
-// Strides that read the same elements in the same order under another shape of equal size; none if there are none.
-std::optional<Strides> reshaped_strides(const View& x, const Shape& shape) {
-  if (x.size() == 0) return row_major(shape, itemsize(x.dtype));
-  Shape from;  // without axes of length 1, whose strides mean nothing
-  Strides steps;
-  for (int i = 0; i < x.ndim(); i++) {
-    if (x.shape[i] == 1) continue;
-    from.push_back(x.shape[i]);
-    steps.push_back(x.strides[i]);
-  }
-  Strides out(shape.size(), static_cast<int64_t>(itemsize(x.dtype)));
-  int i = 0, j = 0;
-  while (i < from.size() && j < shape.size()) {
-    // The shortest runs of axes on both sides that hold equally many elements.
-    int i_end = i + 1, j_end = j + 1;
-    int64_t old_size = from[i], new_size = shape[j];
-    while (old_size != new_size) {
-      if (old_size < new_size) {
-        old_size *= from[i_end++];
-      } else {
-        new_size *= shape[j_end++];
-      }
-    }
-    for (int k = i; k + 1 < i_end; k++)
-      if (steps[k] != from[k + 1] * steps[k + 1]) return std::nullopt;
-    int64_t step = steps[i_end - 1];
-    for (int k = j_end - 1; k >= j; k--) {
-      out[k] = step;
-      step *= shape[k];
-    }
-    i = i_end;
-    j = j_end;
-  }
-  return out;  // what is left of the new shape are ones
-}
-
 }  // namespace
 
 Array transpose(const Array& x, std::span<const int64_t> axes) {
@@ -126,7 +90,7 @@ Array swapaxes(const Array& x, int64_t axis1, int64_t axis2) {
 
 std::optional<Array> reshape_view(const Array& x, const Shape& wanted) {
   Shape shape = resolve_shape(wanted, x.size());
-  std::optional<Strides> strides = reshaped_strides(x, shape);
+  std::optional<Strides> strides = reshaped_strides(x.shape, x.strides, itemsize(x.dtype), shape);
   if (!strides) return std::nullopt;
   return rearranged("reshape", x, {x.dtype, x.offset, shape, *strides}, back_to_shape(x));
 }

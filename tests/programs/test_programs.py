@@ -70,6 +70,7 @@ def test_programs_are_what_they_should_be() -> None:
         "integers as indices": r"= \w+\[.*% \d+.*\]$",
         "masks as indices": r"chosen\(",
         "products": r"np\.(matmul|dot)|@",
+        "elementwise work on products": r"np\.matmul\(.*\) [-+*] ",
         "random numbers": r"draw\(",
         "shuffles": r"^shuffle\(",
         "casts": r"\.astype\(",
