@@ -2,10 +2,9 @@
 // merges of two sorted runs, a vector at a time.
 #pragma once
 
-#include "sort_vectors.h"
-
-#if defined(__AVX2__)
 #include <algorithm>
+
+#include "sort_vectors.h"
 
 namespace slipstream::SLIP_ISA {
 
@@ -29,6 +28,18 @@ struct SomePlaces {
     return at;
   }
 };
+
+template <class E, E* (*fallback)(E*, E*, int64_t)>
+struct QuickSort;
+template <class E>
+struct VectorMerge;
+
+#if !defined(__AVX2__)
+template <class E>
+inline constexpr bool kByVectors = false;
+#else
+template <class E>
+inline constexpr bool kByVectors = std::is_same_v<E, uint32_t> || std::is_same_v<E, uint64_t>;
 
 // fallback(x, spare, n) sorts lines that pivots divide badly; the result lies in one of both.
 template <class E, E* (*fallback)(E*, E*, int64_t)>
@@ -243,13 +254,6 @@ struct VectorMerge {
   }
 };
 
-template <class E>
-inline constexpr bool kByVectors = std::is_same_v<E, uint32_t> || std::is_same_v<E, uint64_t>;
+#endif
 
 }  // namespace slipstream::SLIP_ISA
-#else
-namespace slipstream::SLIP_ISA {
-template <class E>
-inline constexpr bool kByVectors = false;
-}  // namespace slipstream::SLIP_ISA
-#endif

@@ -7,6 +7,7 @@
 
 #include "loops.h"
 #include "sort_quick.h"
+#include "sort_select.h"
 
 namespace slipstream::SLIP_ISA {
 
@@ -232,7 +233,15 @@ struct Sorter {
     return kBits > 16 ? radix_sort<11>(x, spare, n) : radix_sort<8>(x, spare, n);
   }
 
-  static constexpr cpu::SortLoops kLoops = {&sort, &merge};
+  static void select(void* entries, void* room, int64_t n, const int64_t* places, const int64_t* places_end) {
+    auto *x = static_cast<E*>(entries), *spare = static_cast<E*>(room);
+    if constexpr (kByVectors<E>)
+      QuickSort<E, &radix_sort<11>>::run(x, spare, n, SomePlaces{places, places_end});
+    else
+      Selection<E, &sort>(x, spare).run(0, n, places, places_end);
+  }
+
+  static constexpr cpu::SortLoops kLoops = {&sort, &select, &merge};
 };
 
 }  // namespace
