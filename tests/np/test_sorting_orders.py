@@ -1,4 +1,4 @@
-"""Sorting and partial sorting of lines in special order, of lengths around the sizes of vectors, networks and blocks."""
+"""Sorting and partial sorting of lines in special order, of lengths around the sizes of vectors and blocks."""
 
 from __future__ import annotations
 
