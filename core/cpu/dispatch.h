@@ -41,11 +41,14 @@ inline constexpr int kSortedKinds = 6;
 struct SortLoops {
   // Sorts n entries (fewer than 2^32). x and spare have room for sort_room(n); the result lies in one of them.
   void* (*sort)(void* x, void* spare, int64_t n) = nullptr;
+  // Puts those entries of x where sorting would that it would put at some places (ascending), smaller ones before and
+  // others behind them. Room as above; the result lies in x.
+  void (*select)(void* x, void* spare, int64_t n, const int64_t* places, const int64_t* places_end) = nullptr;
   // Entries first .. last - 1 of two sorted runs merged, to out[first ..].
   void (*merge)(const void* a, int64_t a_size, const void* b, int64_t b_size, int64_t first, int64_t last,
                 void* out) = nullptr;
 };
-inline int64_t sort_room(int64_t n) { return n + n / 8 + 16; }
+inline constexpr int64_t sort_room(int64_t n) { return n + n / 8 + 16; }
 
 // c = a b. Rows of b and c are dense; distances in elements.
 template <class T>

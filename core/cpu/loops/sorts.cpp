@@ -1,10 +1,13 @@
-// Sorting in memory: short lines by a network over columns and merges of equal runs, long ones digit by digit; and
-// merges of sorted runs. All keep the order of equal entries, which differ by their places where that can be seen.
+// Sorting in memory: by vectors where the processor can; else short lines by a network over columns and merges of equal
+// runs, long ones digit by digit. And merges of sorted runs. Equal entries cannot be told from each other, since they
+// hold their places where these matter: every way gives the same.
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "loops.h"
+#include "sort_quick.h"
+#include "sort_select.h"
 
 namespace slipstream::SLIP_ISA {
 
@@ -23,23 +26,32 @@ struct Sorter {
 
   // ---- merging
 
-  // Two sorted runs and where they go.
-  struct Runs {
-    const E *a, *a_end, *b, *b_end;
-    E* out;
-    int64_t steps() const { return std::min(a_end - a, b_end - b); }  // that are safe without looking at the ends
-    void step() {
-      E from_a = *a, from_b = *b;
-      bool second = from_b < from_a;
-      *out++ = second ? from_b : from_a;
-      b += second;
-      a += !second;
+  // Two sorted runs on their way to one, an entry at a step.
+  struct EntryMerge {
+    struct State {
+      const E *a, *b;
+      E* out;
+      void step() {
+        E from_a = *a, from_b = *b;
+        bool second = from_b < from_a;
+        *out++ = second ? from_b : from_a;
+        b += second;
+        a += !second;
+      }
+    };
+    State state;
+    const E *a_end, *b_end;
+
+    void start(const E* a, const E* a_last, const E* b, const E* b_last, E* out) {
+      state = {a, b, out};
+      a_end = a_last;
+      b_end = b_last;
     }
+    int64_t steps() const { return std::min(a_end - state.a, b_end - state.b); }  // safe without a look at the ends
     void finish() {
       for (int64_t n = steps(); n > 0; n = steps())
-        for (; n > 0; n--) step();
-      out = std::copy(a, a_end, out);
-      std::copy(b, b_end, out);
+        for (; n > 0; n--) state.step();
+      std::copy(state.b, b_end, std::copy(state.a, a_end, state.out));
     }
   };
 
@@ -56,32 +68,40 @@ struct Sorter {
     return low;
   }
 
+  static auto merge_kind() {
+    if constexpr (kByVectors<E>)
+      return VectorMerge<E>{};
+    else
+      return EntryMerge{};
+  }
+
   // Entries first .. last - 1 of the merged runs, to out[first ..]. Four pieces go side by side: one alone would spend
   // its time waiting for the comparison before.
   static void merge(const void* of_a, int64_t a_size, const void* of_b, int64_t b_size, int64_t first, int64_t last,
                     void* to) {
     auto *a = static_cast<const E*>(of_a), *b = static_cast<const E*>(of_b);
     E* out = static_cast<E*>(to);
-    Runs p[4];
+    using Merge = decltype(merge_kind());
+    Merge p[4];
     int64_t from = first, from_a = merged_from(a, a_size, b, b_size, from);
     for (int i = 0; i < 4; i++) {
       int64_t end = first + (last - first) * (i + 1) / 4, end_a = merged_from(a, a_size, b, b_size, end);
-      p[i] = {a + from_a, a + end_a, b + (from - from_a), b + (end - end_a), out + from};
+      p[i].start(a + from_a, a + end_a, b + (from - from_a), b + (end - end_a), out + from);
       from = end;
       from_a = end_a;
     }
     auto steps = [&] { return std::min(std::min(p[0].steps(), p[1].steps()), std::min(p[2].steps(), p[3].steps())); };
     for (int64_t n = steps(); n > 0; n = steps()) {
-      Runs p0 = p[0], p1 = p[1], p2 = p[2], p3 = p[3];  // in registers
+      auto p0 = p[0].state, p1 = p[1].state, p2 = p[2].state, p3 = p[3].state;  // in registers
       for (; n > 0; n--) {
         p0.step();
         p1.step();
         p2.step();
         p3.step();
       }
-      p[0] = p0, p[1] = p1, p[2] = p2, p[3] = p3;
+      p[0].state = p0, p[1].state = p1, p[2].state = p2, p[3].state = p3;
     }
-    for (Runs& runs : p) runs.finish();
+    for (Merge& one : p) one.finish();
   }
 
   // Two runs of equal length, from both ends: no end can be passed before all is done.
@@ -203,13 +223,25 @@ struct Sorter {
       insertion_sort(x, n);
       return x;
     }
+    if constexpr (kByVectors<E>) {
+      QuickSort<E, &radix_sort<11>>::run(x, spare, n, WholeLine{});
+      return x;
+    }
     // Where digits begin to be faster, as measured.
     constexpr int64_t kMerged = kBits <= 8 ? 64 : kBits <= 16 ? 256 : kBits <= 32 ? 3000 : placed ? 1500 : 32768;
     if (n <= kMerged) return merge_sort(x, spare, n);
     return kBits > 16 ? radix_sort<11>(x, spare, n) : radix_sort<8>(x, spare, n);
   }
 
-  static constexpr cpu::SortLoops kLoops = {&sort, &merge};
+  static void select(void* entries, void* room, int64_t n, const int64_t* places, const int64_t* places_end) {
+    auto *x = static_cast<E*>(entries), *spare = static_cast<E*>(room);
+    if constexpr (kByVectors<E>)
+      QuickSort<E, &radix_sort<11>>::run(x, spare, n, SomePlaces{places, places_end});
+    else
+      Selection<E, &sort>(x, spare).run(0, n, places, places_end);
+  }
+
+  static constexpr cpu::SortLoops kLoops = {&sort, &select, &merge};
 };
 
 }  // namespace
