@@ -131,9 +131,11 @@ int set_shape(PyObject* self, PyObject* value, void*) {
 }
 
 struct Flags {
-  bool c_contiguous, f_contiguous;
+  bool c_contiguous, f_contiguous, writeable;
 };
-nb::object flags_of(const Array& a) { return nb::cast(Flags{a.contiguous(), transpose(a.detached()).contiguous()}); }
+nb::object flags_of(const Array& a) {
+  return nb::cast(Flags{a.contiguous(), transpose(a.detached()).contiguous(), !a.storage()->read_only});
+}
 
 // ---- copies
 
@@ -288,7 +290,7 @@ void bind_ndarray(nb::module_& m) {
       .def_ro("c_contiguous", &Flags::c_contiguous)
       .def_ro("f_contiguous", &Flags::f_contiguous)
       .def_prop_ro("contiguous", [](const Flags& f) { return f.c_contiguous; })
-      .def_prop_ro("writeable", [](const Flags&) { return true; })
+      .def_ro("writeable", &Flags::writeable)
       .def("__getitem__",
            [](nb::handle self, const std::string& key) {
              std::string name = key == "C"   ? "c_contiguous"
@@ -300,8 +302,17 @@ void bind_ndarray(nb::module_& m) {
            })
       .def("__repr__", [](const Flags& f) {
         return std::string("  C_CONTIGUOUS : ") + (f.c_contiguous ? "True" : "False") +
-               "\n  F_CONTIGUOUS : " + (f.f_contiguous ? "True" : "False") + "\n  WRITEABLE : True";
+               "\n  F_CONTIGUOUS : " + (f.f_contiguous ? "True" : "False") +
+               "\n  WRITEABLE : " + (f.writeable ? "True" : "False");
       });
+  m.def(
+      "rebind",
+      [](nb::handle x, nb::handle to) {
+        if (as_array(x.ptr()).node())
+          fail(ErrorKind::runtime, "resize: the array has a gradient or is part of a recorded graph; use np.resize");
+        as_array(x.ptr()) = as_array(to.ptr()).detached();
+      },
+      nb::arg("x"), nb::arg("to"), "Makes a handle stand for another array, as `x.resize` does.");
   static PyMethodDef functions[] = {{"_unpickle", unpickle, METH_VARARGS, "An array from what pickle kept."}, {}};
   checked(PyModule_AddFunctions(m.ptr(), functions));
 }

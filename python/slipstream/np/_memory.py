@@ -186,6 +186,35 @@ def byteswap(self: ndarray, inplace: bool = False) -> ndarray:
     return self
 
 
+def _resize(self: ndarray, *new_shape: Any, refcheck: bool = True) -> None:
+    """Gives the array another shape and memory of its own, in place: its elements in order, then zeros.
+
+    Views of it keep the memory that they had, whether `refcheck` asks for it or not.
+
+    >>> x = np.array([[1, 2], [3, 4]])
+    >>> x.resize(2, 3)
+    >>> x
+    array([[1., 2., 3.],
+           [4., 0., 0.]])
+    """
+    dims = as_dims(new_shape[0] if len(new_shape) == 1 else new_shape)
+    if any(n < 0 for n in dims):
+        raise ValueError(f"resize: the shape {dims} holds a negative length")
+    made = _core.full(dims, 0, self.dtype, self.device)
+    n = min(self.size, made.size)
+    _core.assign(_core.reshape(made, (-1,))[:n], ravel(self)[:n])
+    _core.rebind(self, made)
+
+
+def setflags(self: ndarray, write: Any = None, align: Any = None, uic: Any = None) -> None:
+    """NumPy's way to make an array read-only, which arrays here are not: `write=False` is refused.
+
+    >>> np.ones(2).setflags(write=True)
+    """
+    if write is not None and bool(write) != self.flags["WRITEABLE"]:
+        raise ValueError(f"setflags: write={write!r} cannot be set; arrays that borrow memory are read-only, others not")
+
+
 def tofile(self: ndarray, fid: Any, sep: str = "", format: str = "%s") -> None:
     """Writes the values to a file, as bytes or text: waits.
 
@@ -276,10 +305,14 @@ def _base(self: ndarray) -> ndarray | None:
 
 base = property(_base, doc="For a view, all of the memory it lies in, in one line; None for an array of its own.")
 
-METHODS: dict[str, Any] = {method.__name__: method for method in (view, byteswap, tofile, dumps, dump)} | {
-    "flat": flat,
-    "base": base,
-}
+ctypes = property(
+    lambda self: numpy.from_dlpack(self).ctypes, doc="The memory for the module ctypes, as NumPy describes it: waits."
+)
+data = property(memoryview, doc="The memory as a memoryview, read-only: waits.")
+
+METHODS: dict[str, Any] = {
+    method.__name__: method for method in (view, byteswap, setflags, tofile, dumps, dump)
+} | {"resize": _resize, "flat": flat, "base": base, "ctypes": ctypes, "data": data}
 
 if not TYPE_CHECKING:
-    __all__ = [name for name in public(globals()) if name not in METHODS and name != "FlatIterator"]
+    __all__ = [name for name in public(globals()) if globals()[name] is not METHODS.get(name) and name != "FlatIterator"]
