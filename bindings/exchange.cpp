@@ -236,7 +236,7 @@ PyObject* dlpack_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyO
 
 // An array over the memory of a NumPy array, which `keeper` keeps until nobody reads it any more. Calls that write to it
 // are done before they return, for those who look at the memory by another name.
-Array borrow_array(nb::object values, nb::object keeper) {
+Array borrow_array(nb::object values, nb::object keeper, bool read_only) {
   DType dtype = to_dtype(nb::object(values.attr("dtype")).ptr());
   if (dtype == DType::bf16) values = values.attr("view")(nb::handle(dtype_object(DType::u16)));
   Py_buffer buffer;
@@ -252,7 +252,7 @@ Array borrow_array(nb::object values, nb::object keeper) {
   auto nbytes = static_cast<size_t>(view.offset + last) + itemsize(dtype);
   char* start = static_cast<char*>(buffer.buf) - view.offset;
   auto* storage = new Storage(Device{}, nbytes, start, [kept = share(keeper)] {});
-  storage->read_only = buffer.readonly;
+  storage->read_only = read_only;
   storage->lent = 1;
   PyBuffer_Release(&buffer);
   return Array(storage, std::move(view));
@@ -310,7 +310,7 @@ void bind_exchange(nb::module_& m) {
       nb::arg("beside") = nb::none(),
       "An array of a number or nested lists of numbers; None for what only NumPy can read. `beside`: an array whose "
       "type they adapt to.");
-  m.def("borrow", borrow_array, nb::arg("values"), nb::arg("keeper"),
+  m.def("borrow", borrow_array, nb::arg("values"), nb::arg("keeper"), nb::arg("read_only"),
         "An array over the memory of a NumPy array that is not empty; the keeper is let go when it is read no more.");
 }
 

@@ -29,7 +29,7 @@ HOMES: dict[str, Any] = {
     "npx.random": npx.random,
     "npx.image": npx.image,
 }
-ROWS = [row for row in csv.DictReader((HERE / "mxnet2_names.csv").open()) if row["module"] in HOMES]
+ROWS = [row for row in csv.DictReader((HERE / "mxnet2_names.csv").read_text().splitlines()) if row["module"] in HOMES]
 
 # Names that are missing on purpose, by the reason that docs/numpy.md gives.
 MISSING = {

@@ -107,8 +107,11 @@ class _Loan:
                 self.source.flags.writeable = True
 
 
-def borrow(source: Any, device: DeviceLike, function: str) -> ndarray:
-    """An array over another library's memory, without a copy: by DLPack, or the buffer protocol."""
+def borrow(source: Any, device: DeviceLike, function: str, writable: bool = False) -> ndarray:
+    """An array over another library's memory, without a copy: by DLPack, or the buffer protocol.
+
+    `writable`: it is known that it may be written, where NumPy does not say so.
+    """
     if isinstance(source, numpy.ndarray):
         values = source.view(numpy.ndarray)
     else:
@@ -118,7 +121,10 @@ def borrow(source: Any, device: DeviceLike, function: str) -> ndarray:
     place = resolve(device)
     if place.device_type != "cpu":
         raise ValueError(f"{function}: copy=False, but {place} needs a copy")
-    return _core.borrow(values, _Loan(source, values)) if values.size else _core.array(values, None, place, True)
+    if not values.size:
+        return _core.array(values, None, place, True)
+    read_only = not (writable or values.flags.writeable)
+    return _core.borrow(values, _Loan(source, values), read_only)
 
 
 class NotNumbersError(TypeError):

@@ -10,6 +10,7 @@ import numpy
 from .. import _core, np
 from .._core import ndarray
 from ..device import resolve
+from ..np._arguments import borrow
 from ..np._types import DeviceLike
 
 __all__ = ["from_dlpack", "from_numpy", "get_cuda_compute_capability", "to_dlpack_for_read", "to_dlpack_for_write"]
@@ -37,7 +38,9 @@ def from_dlpack(dlpack: Any) -> ndarray:
     >>> x
     array([1., 1.])
     """
-    return np.from_dlpack(dlpack if hasattr(dlpack, "__dlpack__") else _Capsule(dlpack), copy=False)
+    if hasattr(dlpack, "__dlpack__"):
+        return np.from_dlpack(dlpack, copy=False)
+    return borrow(_Capsule(dlpack), None, "from_dlpack", writable='"dltensor"' in repr(dlpack))  # the others say it
 
 
 def to_dlpack_for_read(data: ndarray) -> Any:
