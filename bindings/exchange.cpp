@@ -234,8 +234,8 @@ PyObject* dlpack_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyO
 
 // ---- borrowing
 
-// An array over the memory of a NumPy array, which `keeper` keeps until nobody reads it any more. Calls that write to it
-// are done before they return, for those who look at the memory by another name.
+// An array over the memory of a NumPy array, which `keeper` keeps until nobody reads it any more. Calls that write to
+// it are done before they return, for those who look at the memory by another name.
 Array borrow_array(nb::object values, nb::object keeper, bool read_only) {
   DType dtype = to_dtype(nb::object(values.attr("dtype")).ptr());
   if (dtype == DType::bf16) values = values.attr("view")(nb::handle(dtype_object(DType::u16)));

@@ -12,7 +12,9 @@ import pytest
 scipy = pytest.importorskip("scipy", "1.15")
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
-    pytest.mark.skipif(os.environ.get("SCIPY_ARRAY_API") != "1", reason="SciPy was imported without its array API mode"),
+    pytest.mark.skipif(
+        os.environ.get("SCIPY_ARRAY_API") != "1", reason="SciPy was imported without its array API mode"
+    ),
 ]
 
 import scipy.cluster  # noqa: E402

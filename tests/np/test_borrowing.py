@@ -104,7 +104,11 @@ def read_only(values: Any) -> Any:
 
 def test_memory_that_nobody_may_write() -> None:
     values = read_only(numpy.ones(3))
-    for x in (np.from_dlpack(Giving(values), copy=False), np.asarray(values, copy=False), np.asarray(b"abc", copy=False)):
+    for x in (
+        np.from_dlpack(Giving(values), copy=False),
+        np.asarray(values, copy=False),
+        np.asarray(b"abc", copy=False),
+    ):
         assert not x.flags.writeable and not x.writable and "WRITEABLE : False" in repr(x.flags)
         before = x.asnumpy().tolist()
         for write in (

@@ -111,7 +111,9 @@ def complaints(row: dict[str, str]) -> list[str]:
     for place, word in enumerate(row["parameters"].split()):
         given = word.rstrip("=")
         # NumPy's name for an argument wins; what MXNet took by position can be given so.
-        by_place = numpys(name) is not None and (not word.endswith("=") or name in BY_PLACE) and place < positions(function)
+        by_place = (
+            numpys(name) is not None and (not word.endswith("=") or name in BY_PLACE) and place < positions(function)
+        )
         # What takes any option does not overlook `out`.
         if not (given in keywords or by_place or name in WITHOUT.get(given, ()) or (open_ended and given != "out")):
             found.append(f"{name} does not take {given}")
@@ -155,7 +157,11 @@ def test_out_of_composed_functions() -> None:
     assert halves[1].tolist() == [[2], [4]]
     with pytest.raises(ValueError, match=r"smooth_l1: out has shape \(2, 1\), the result \(2, 2\)"):
         npx.smooth_l1(x, out=out)
-    for made in (np.average(x, 1, out=np.zeros(2)), np.squeeze(x[:1], out=np.zeros(2)), np.ldexp(x, 1, out=np.zeros((2, 2)))):
+    for made in (
+        np.average(x, 1, out=np.zeros(2)),
+        np.squeeze(x[:1], out=np.zeros(2)),
+        np.ldexp(x, 1, out=np.zeros((2, 2))),
+    ):
         assert made.size in (2, 4)
     assert np.reshape(x, 4, out=np.zeros(4)).tolist() == [1, 2, 3, 4]
     assert np.triu_indices(2, device=npx.cpu(1))[0].device == npx.cpu(1)

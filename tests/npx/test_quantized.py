@@ -56,11 +56,15 @@ def test_layers(rng: numpy.random.Generator) -> None:
     numpy.testing.assert_allclose(real(made), real(qx) @ real(qw).T + real(qb), atol=1e-3)
     image, kernel = rng.uniform(-1, 1, (2, 3, 6, 6)), rng.uniform(-1, 1, (4, 3, 3, 3))
     qi, qk = eight(image), eight(kernel)
-    made = npx.quantized_conv(
-        qi[0], qk[0], qb[0], *qi[1:], *qk[1:], *qb[1:], kernel=(3, 3), pad=(1, 1), num_filter=4
-    )
+    made = npx.quantized_conv(qi[0], qk[0], qb[0], *qi[1:], *qk[1:], *qb[1:], kernel=(3, 3), pad=(1, 1), num_filter=4)
     wanted = npx.convolution(
-        np.array(real(qi)), np.array(real(qk)), np.array(real(qb)), kernel=(3, 3), pad=(1, 1), num_filter=4, no_bias=False
+        np.array(real(qi)),
+        np.array(real(qk)),
+        np.array(real(qb)),
+        kernel=(3, 3),
+        pad=(1, 1),
+        num_filter=4,
+        no_bias=False,
     )
     numpy.testing.assert_allclose(real(made), wanted.asnumpy(), atol=1e-3)
     pooled = npx.quantized_pooling(*qi, kernel=(2, 2), stride=(2, 2), pool_type="avg")

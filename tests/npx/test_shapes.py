@@ -30,7 +30,9 @@ def test_slices() -> None:
     changed[:, 1:3] = x[:, :2]
     same(npx.slice_assign(ours, ours[:, :2], (0, 1), (None, 3)), changed)
     same(ours, x)
-    with pytest.raises(ValueError, match=r"slice: begin=\(0, 1\), end=\(2,\), step=None do not fit the shape \(2, 3, 4\)"):
+    with pytest.raises(
+        ValueError, match=r"slice: begin=\(0, 1\), end=\(2,\), step=None do not fit the shape \(2, 3, 4\)"
+    ):
         npx.slice(ours, (0, 1), (2,))
 
 

@@ -212,7 +212,9 @@ def setflags(self: ndarray, write: Any = None, align: Any = None, uic: Any = Non
     >>> np.ones(2).setflags(write=True)
     """
     if write is not None and bool(write) != self.flags["WRITEABLE"]:
-        raise ValueError(f"setflags: write={write!r} cannot be set; arrays that borrow memory are read-only, others not")
+        raise ValueError(
+            f"setflags: write={write!r} cannot be set; arrays that borrow memory are read-only, others not"
+        )
 
 
 def tofile(self: ndarray, fid: Any, sep: str = "", format: str = "%s") -> None:
@@ -292,27 +294,57 @@ def _set_flat(self: ndarray, value: Any) -> None:
     _core.assign(self, _core.reshape(_core.take(values, places, 0, "wrap"), self.shape))
 
 
-flat = property(FlatIterator, _set_flat, doc="The elements in one line, row by row.")
-
-
 def _base(self: ndarray) -> ndarray | None:
-    """None for an array that covers all of its memory, else that memory, in one line."""
+    """For a view, all of the memory it lies in, in one line; None for an array that covers all of its memory.
+
+    >>> np.arange(4)[1:].base
+    array([0., 1., 2., 3.])
+    """
     _, nbytes, offset = _core.memory(self)
     if offset == 0 and nbytes == self.nbytes and self.flags["C_CONTIGUOUS"]:
         return None
     return _core.whole(self)
 
 
-base = property(_base, doc="For a view, all of the memory it lies in, in one line; None for an array of its own.")
+def _flat(self: ndarray) -> FlatIterator:
+    """The elements in one line, row by row; it can be indexed and written.
 
-ctypes = property(
-    lambda self: numpy.from_dlpack(self).ctypes, doc="The memory for the module ctypes, as NumPy describes it: waits."
-)
-data = property(memoryview, doc="The memory as a memoryview, read-only: waits.")
+    >>> np.eye(2).flat[1:3]
+    array([0., 0.])
+    """
+    return FlatIterator(self)
 
-METHODS: dict[str, Any] = {
-    method.__name__: method for method in (view, byteswap, setflags, tofile, dumps, dump)
-} | {"resize": _resize, "flat": flat, "base": base, "ctypes": ctypes, "data": data}
+
+def _ctypes(self: ndarray) -> Any:
+    """The memory for the module ctypes, as NumPy describes it: waits.
+
+    >>> x = np.ones((2, 3))
+    >>> tuple(x.ctypes.shape)
+    (2, 3)
+    """
+    return numpy.from_dlpack(self).ctypes
+
+
+def _data(self: ndarray) -> memoryview:
+    """The memory as a memoryview that cannot be written: waits.
+
+    >>> np.ones(2).data.tolist()
+    [1.0, 1.0]
+    """
+    return memoryview(self)
+
+
+flat, base, ctypes, data = property(_flat, _set_flat), property(_base), property(_ctypes), property(_data)
+
+METHODS: dict[str, Any] = {method.__name__: method for method in (view, byteswap, setflags, tofile, dumps, dump)} | {
+    "resize": _resize,
+    "flat": flat,
+    "base": base,
+    "ctypes": ctypes,
+    "data": data,
+}
 
 if not TYPE_CHECKING:
-    __all__ = [name for name in public(globals()) if globals()[name] is not METHODS.get(name) and name != "FlatIterator"]
+    __all__ = [
+        name for name in public(globals()) if globals()[name] is not METHODS.get(name) and name != "FlatIterator"
+    ]

@@ -198,12 +198,28 @@ def array_namespace(self: ndarray, *, api_version: str | None = None) -> Any:
 OWN = [clip, broadcast_to, broadcast_like, compress, reshape_like, fill, asscalar, tobytes]
 OWN += [as_in_device, as_np_ndarray, reshape_view, to_dlpack_for_read, to_dlpack_for_write, tostype]
 
-stype = property(lambda self: "default", doc="'default': there are no sparse arrays.")
-writable = property(lambda self: self.flags["WRITEABLE"], doc="Whether the array can be written; some borrow memory.")
+
+def stype(self: ndarray) -> str:
+    """ "default": there are no sparse arrays.
+
+    >>> np.ones(2).stype
+    'default'
+    """
+    return "default"
+
+
+def writable(self: ndarray) -> bool:
+    """Whether the array can be written: some borrow memory that cannot.
+
+    >>> np.ones(2).writable
+    True
+    """
+    return bool(self.flags["WRITEABLE"])
+
 
 SPECIAL = {
-    "stype": stype,
-    "writable": writable,
+    "stype": property(stype),
+    "writable": property(writable),
     "as_nd_ndarray": as_np_ndarray,
     "__await__": _await.wait,
     "__array_namespace__": array_namespace,

@@ -44,9 +44,7 @@ def diag_indices_from(arr: ArrayLike) -> tuple[ndarray, ...]:
     return diag_indices(x.shape[0], x.ndim)
 
 
-def tril_indices(
-    n: int, k: int = 0, m: int | None = None, device: DeviceLike = None
-) -> tuple[ndarray, ndarray]:
+def tril_indices(n: int, k: int = 0, m: int | None = None, device: DeviceLike = None) -> tuple[ndarray, ndarray]:
     """The indices of the lower triangle of an n by m matrix, up to the k-th diagonal.
 
     >>> np.tril_indices(2)
@@ -56,9 +54,7 @@ def tril_indices(
     return _known(rows, device), _known(columns, device)
 
 
-def triu_indices(
-    n: int, k: int = 0, m: int | None = None, device: DeviceLike = None
-) -> tuple[ndarray, ndarray]:
+def triu_indices(n: int, k: int = 0, m: int | None = None, device: DeviceLike = None) -> tuple[ndarray, ndarray]:
     """The indices of the upper triangle of an n by m matrix, from the k-th diagonal on.
 
     >>> np.triu_indices(2)

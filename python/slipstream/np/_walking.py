@@ -186,7 +186,9 @@ class errstate(ContextDecorator):  # noqa: N801 - NumPy's name
             if kind not in _KINDS:
                 raise TypeError(f"errstate: {kind!r} is none of {', '.join(map(repr, _KINDS))}")
             if action not in _QUIET:
-                raise ValueError(f"errstate: {kind}={action!r}: values are not known at the call; look with np.isfinite")
+                raise ValueError(
+                    f"errstate: {kind}={action!r}: values are not known at the call; look with np.isfinite"
+                )
 
     def __enter__(self) -> None: ...
 

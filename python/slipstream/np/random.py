@@ -207,7 +207,11 @@ def _into(made: ndarray, out: ndarray) -> ndarray:
 
 
 class Generator(_Source):
-    """A stream of random numbers of its own: see `np.random.default_rng`."""
+    """A stream of random numbers of its own: see `np.random.default_rng`.
+
+    >>> np.random.Generator(5).normal(size=3).shape
+    (3,)
+    """
 
     def __init__(self, seed: int | None = None) -> None:
         self._state = _core.RandomState(_as_seed(seed))

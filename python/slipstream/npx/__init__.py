@@ -18,6 +18,7 @@ from .._core import (
     gammaln,
     log_sigmoid,
     logsumexp,
+    ndarray,
     polygamma,
     relu,
     sigmoid,
@@ -35,6 +36,7 @@ from ..device import (
     gpu_memory_info,
     num_gpus,
 )
+from ..np import _methods
 from ..np.random import seed
 from . import (
     _exchange,
@@ -125,3 +127,6 @@ if not TYPE_CHECKING:
     for _module in (_exchange, _nn, _nn_attention, _nn_boxes, _nn_deformable, _nn_flow, _nn_loss, _nn_norm, _nn_rnn):
         __all__ += _module.__all__
     __all__ += _nn_spatial.__all__ + _quantized.__all__ + _shapes.__all__
+
+for _name in _methods.EXTENSIONS:  # methods that are functions of this module are documented there
+    getattr(ndarray, _name).__doc__ = globals()[_name].__doc__

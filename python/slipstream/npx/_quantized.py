@@ -219,9 +219,7 @@ def quantized_reshape(
 
 
 @with_out
-def quantized_transpose(
-    data: ArrayLike, min_data: ArrayLike, max_data: ArrayLike, axes: Any = None
-) -> list[ndarray]:
+def quantized_transpose(data: ArrayLike, min_data: ArrayLike, max_data: ArrayLike, axes: Any = None) -> list[ndarray]:
     """The axes in another order; the range stays.
 
     >>> npx.quantized_transpose(np.ones((2, 3), dtype="int8"), np.array(-1.0), np.array(1.0))[0].shape
@@ -232,9 +230,7 @@ def quantized_transpose(
 
 
 @with_out
-def quantized_act(
-    data: ArrayLike, min_data: ArrayLike, max_data: ArrayLike, act_type: str = "relu"
-) -> list[ndarray]:
+def quantized_act(data: ArrayLike, min_data: ArrayLike, max_data: ArrayLike, act_type: str = "relu") -> list[ndarray]:
     """relu, the one activation that integers of a range know; the range stays.
 
     >>> npx.quantized_act(np.array([-3, 3], dtype="int8"), np.array(-1.0), np.array(1.0))[0]

@@ -51,9 +51,7 @@ def bernoulli(
 
 
 @with_out
-def categorical(
-    data: ArrayLike, shape: Shape | None = None, get_prob: bool = False, dtype: DTypeLike = "int32"
-) -> Any:
+def categorical(data: ArrayLike, shape: Shape | None = None, get_prob: bool = False, dtype: DTypeLike = "int32") -> Any:
     """Numbers of categories, by the probabilities along the last axis of `data`: `shape` of them for each row.
 
     With `get_prob` also the logarithms of the probabilities of what was drawn.
