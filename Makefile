@@ -13,7 +13,7 @@ PYTEST := $(BIN)/python -m pytest
 T ?=
 
 .PHONY: help tour test build lint generated format test-core test-async test-sync sanitize sanitize-quick coverage \
-        soak peers bench wheel aarch64 clean
+        soak ecosystem peers bench wheel aarch64 clean
 .NOTPARALLEL:
 
 help:  ## list the commands
@@ -66,8 +66,9 @@ lint: $(READY)  ## ruff, clang-format, mypy, and the house rules
 	$(BIN)/mypy
 	$(BIN)/python tools/house_rules.py
 
-generated: $(READY)  ## write again what is made from tables: the stubs and docs/environment.md
+generated: $(READY)  ## write again what is made from tables: the stubs, docs/environment.md, a table of docs/numpy.md
 	$(BIN)/python tools/make_stubs.py
+	$(BIN)/python tools/make_tables.py
 	$(BIN)/slipstream environment > docs/environment.md
 
 format: $(if $(wildcard $(VENV)/.tools),,$(READY))  ## put all code into the agreed layout
@@ -102,6 +103,17 @@ soak: $(READY)  ## a million operations of random programs, a thousand exits, in
 	$(BIN)/python tools/interrupts.py
 	$(BIN)/python tools/bounded_memory.py
 
+# Their own environment, which sees all of .venv.
+.ecosystem/.made: pyproject.toml | $(READY)
+	$(PYTHON) -m venv .ecosystem
+	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
+	  > $$(.ecosystem/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/venv.pth
+	.ecosystem/bin/python -m pip --disable-pip-version-check install -q 'slipstream[ecosystem]'
+	@touch $@
+
+ecosystem: .ecosystem/.made  ## SciPy, scikit-learn, pandas and matplotlib on our arrays, in an environment of their own
+	.ecosystem/bin/python -m pytest tests/ecosystem $(T)
+
 peers: $(VENV)/.installed  ## bring the libraries that `make bench` measures beside us into .bench and .bench-mxnet
 	$(BIN)/python -m benchmarks.install
 
@@ -117,4 +129,4 @@ aarch64: $(READY)  ## compile the core for aarch64, and run its tests where qemu
 	$(BIN)/python tools/variant.py aarch64 core
 
 clean:  ## remove all that was built
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) .ecosystem build dist

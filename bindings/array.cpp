@@ -131,9 +131,11 @@ int set_shape(PyObject* self, PyObject* value, void*) {
 }
 
 struct Flags {
-  bool c_contiguous, f_contiguous;
+  bool c_contiguous, f_contiguous, writeable;
 };
-nb::object flags_of(const Array& a) { return nb::cast(Flags{a.contiguous(), transpose(a.detached()).contiguous()}); }
+nb::object flags_of(const Array& a) {
+  return nb::cast(Flags{a.contiguous(), transpose(a.detached()).contiguous(), !a.storage()->read_only});
+}
 
 // ---- copies
 
@@ -220,37 +222,74 @@ PyObject* unpickle(PyObject*, PyObject* args) {
 }  // namespace
 
 void add_properties(TypeParts& parts) {
-  parts.property("shape", get<shape_of>, set_shape, "Sizes of the axes.");
-  parts.property("strides", get<strides_of>, nullptr, "Bytes between neighbours along each axis.");
-  parts.property("dtype", get<dtype_of>, nullptr, "Type of the elements, a numpy.dtype.");
-  parts.property("ndim", get<ndim_of>, nullptr, "Number of axes.");
-  parts.property("size", get<size_of>, nullptr, "Number of elements.");
-  parts.property("itemsize", get<itemsize_of>, nullptr, "Bytes of one element.");
-  parts.property("nbytes", get<nbytes_of>, nullptr, "Bytes of all elements.");
-  parts.property("device", get<device_property>, nullptr, "Where the array lives.");
-  parts.property("ctx", get<device_property>, nullptr, "The device, by MXNet 1's name.");
-  parts.property("context", get<device_property>, nullptr, "The device, by MXNet 1's name.");
-  parts.property("flags", get<flags_of>, nullptr, "c_contiguous, f_contiguous, writeable.");
-  parts.property("T", get<transposed>, nullptr, "A view with the axes reversed.");
-  parts.property("mT", get<matrix_transposed>, nullptr, "A view with the last two axes swapped.");
-  parts.property("real", get<real_part>, set_real, "The real part, a view.");
-  parts.property("imag", get<imaginary_part>, set_imag, "The imaginary part, a view; zeros for real arrays.");
+  parts.property("shape", get<shape_of>, set_shape,
+                 "Sizes of the axes."
+                 "\n\n>>> np.ones((2, 3)).shape\n(2, 3)");
+  parts.property("strides", get<strides_of>, nullptr,
+                 "Bytes between neighbours along each axis."
+                 "\n\n>>> np.ones((2, 3)).strides\n(12, 4)");
+  parts.property("dtype", get<dtype_of>, nullptr,
+                 "Type of the elements, a numpy.dtype."
+                 "\n\n>>> np.ones(2).dtype\ndtype('float32')");
+  parts.property("ndim", get<ndim_of>, nullptr,
+                 "Number of axes."
+                 "\n\n>>> np.ones((2, 3)).ndim\n2");
+  parts.property("size", get<size_of>, nullptr,
+                 "Number of elements."
+                 "\n\n>>> np.ones((2, 3)).size\n6");
+  parts.property("itemsize", get<itemsize_of>, nullptr,
+                 "Bytes of one element."
+                 "\n\n>>> np.ones(2).itemsize\n4");
+  parts.property("nbytes", get<nbytes_of>, nullptr,
+                 "Bytes of all elements."
+                 "\n\n>>> np.ones((2, 3)).nbytes\n24");
+  parts.property("device", get<device_property>, nullptr,
+                 "Where the array lives."
+                 "\n\n>>> np.ones(2).device\ncpu(0)");
+  parts.property("ctx", get<device_property>, nullptr,
+                 "The device, by MXNet 1's name."
+                 "\n\n>>> np.ones(2).ctx\ncpu(0)");
+  parts.property("context", get<device_property>, nullptr,
+                 "The device, by MXNet 1's name."
+                 "\n\n>>> np.ones(2).ctx\ncpu(0)");
+  parts.property("flags", get<flags_of>, nullptr,
+                 "c_contiguous, f_contiguous, writeable."
+                 "\n\n>>> np.ones((2, 3)).flags.c_contiguous\nTrue");
+  parts.property("T", get<transposed>, nullptr,
+                 "A view with the axes reversed."
+                 "\n\n>>> np.ones((2, 3)).T.shape\n(3, 2)");
+  parts.property("mT", get<matrix_transposed>, nullptr,
+                 "A view with the last two axes swapped."
+                 "\n\n>>> np.ones((4, 2, 3)).mT.shape\n(4, 3, 2)");
+  parts.property("real", get<real_part>, set_real,
+                 "The real part, a view."
+                 "\n\n>>> np.array([1 + 2j]).real\narray([1.])");
+  parts.property("imag", get<imaginary_part>, set_imag,
+                 "The imaginary part, a view; zeros for real arrays."
+                 "\n\n>>> np.array([1 + 2j]).imag\narray([2.])");
 
   constexpr int kFast = METH_FASTCALL | METH_KEYWORDS;
   parts.method("copy", reinterpret_cast<PyCFunction>(copy_method), kFast,
-               "copy($self, order='C')\n--\n\nA row-major copy.");
+               "copy($self, order='C')\n--\n\nA row-major copy."
+               "\n\n>>> np.ones(2).copy()\narray([1., 1.])");
   parts.method("__copy__", copy_plain, METH_NOARGS, "A copy.");
   parts.method("__deepcopy__", copy_plain, METH_O, "A copy.");
   parts.method("astype", reinterpret_cast<PyCFunction>(astype_method), kFast,
                "astype($self, dtype, order='K', casting='unsafe', subok=True, copy=True, device=None)\n--\n\n"
-               "The array in another type.");
+               "The array in another type."
+               "\n\n>>> np.array([1.5]).astype(\"int32\")\narray([1], dtype=int32)");
   parts.method("copyto", copyto_method, METH_O,
-               "copyto($self, other, /)\n--\n\nCopies into an array, or onto a device.");
+               "copyto($self, other, /)\n--\n\nCopies into an array, or onto a device."
+               "\n\n>>> np.ones(2).copyto(np.zeros(2))\narray([1., 1.])");
   parts.method("as_in_ctx", on_device, METH_O,
-               "as_in_ctx($self, ctx, /)\n--\n\nThe array on a device; itself if it is there.");
-  parts.method("as_in_context", on_device, METH_O, "as_in_context($self, context, /)\n--\n\nThe array on a device.");
+               "as_in_ctx($self, ctx, /)\n--\n\nThe array on a device; itself if it is there."
+               "\n\n>>> np.ones(2).as_in_ctx(npx.cpu(1)).device\ncpu(1)");
+  parts.method("as_in_context", on_device, METH_O,
+               "as_in_context($self, context, /)\n--\n\nThe array on a device."
+               "\n\n>>> np.ones(2).as_in_context(npx.cpu(1)).device\ncpu(1)");
   parts.method("to_device", reinterpret_cast<PyCFunction>(to_device_method), kFast,
-               "to_device($self, device, /, stream=None)\n--\n\nThe array on a device; itself if it is there.");
+               "to_device($self, device, /, stream=None)\n--\n\nThe array on a device; itself if it is there."
+               "\n\n>>> np.ones(2).to_device(npx.cpu(1)).device\ncpu(1)");
   parts.method("__reduce__", reduce_method, METH_NOARGS, "Values, dtype and device, for pickle.");
 }
 
@@ -259,7 +298,9 @@ void bind_ndarray(nb::module_& m) {
   parts.slot(Py_tp_dealloc, dealloc_array);
   parts.slot(Py_tp_new, make);
   parts.slot(Py_tp_hash, PyObject_HashNotImplemented);
-  static const char doc[] = "An array whose values may still be on their way. Made by the functions of slipstream.np.";
+  static const char doc[] =
+      "An array whose values may still be on their way. Made by the functions of slipstream.np."
+      "\n\n>>> np.ndarray((2, 3), dtype=\"int32\").shape\n(2, 3)";
   parts.slots.push_back({Py_tp_doc, const_cast<char*>(doc)});
   add_properties(parts);
   add_reading(parts);
@@ -288,7 +329,7 @@ void bind_ndarray(nb::module_& m) {
       .def_ro("c_contiguous", &Flags::c_contiguous)
       .def_ro("f_contiguous", &Flags::f_contiguous)
       .def_prop_ro("contiguous", [](const Flags& f) { return f.c_contiguous; })
-      .def_prop_ro("writeable", [](const Flags&) { return true; })
+      .def_ro("writeable", &Flags::writeable)
       .def("__getitem__",
            [](nb::handle self, const std::string& key) {
              std::string name = key == "C"   ? "c_contiguous"
@@ -300,8 +341,17 @@ void bind_ndarray(nb::module_& m) {
            })
       .def("__repr__", [](const Flags& f) {
         return std::string("  C_CONTIGUOUS : ") + (f.c_contiguous ? "True" : "False") +
-               "\n  F_CONTIGUOUS : " + (f.f_contiguous ? "True" : "False") + "\n  WRITEABLE : True";
+               "\n  F_CONTIGUOUS : " + (f.f_contiguous ? "True" : "False") +
+               "\n  WRITEABLE : " + (f.writeable ? "True" : "False");
       });
+  m.def(
+      "rebind",
+      [](nb::handle x, nb::handle to) {
+        if (as_array(x.ptr()).node())
+          fail(ErrorKind::runtime, "resize: the array has a gradient or is part of a recorded graph; use np.resize");
+        as_array(x.ptr()) = as_array(to.ptr()).detached();
+      },
+      nb::arg("x"), nb::arg("to"), "Makes a handle stand for another array, as `x.resize` does.");
   static PyMethodDef functions[] = {{"_unpickle", unpickle, METH_VARARGS, "An array from what pickle kept."}, {}};
   checked(PyModule_AddFunctions(m.ptr(), functions));
 }

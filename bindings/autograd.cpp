@@ -225,20 +225,33 @@ void bind_flags(nb::module_& m) {
 
 void add_gradients(TypeParts& parts) {
   constexpr int kFast = METH_FASTCALL | METH_KEYWORDS;
-  parts.property("grad", grad_property, nullptr, "The gradient, where one is attached; else None.");
-  parts.property("grad_req", request_property, nullptr, "What backward does with the gradient: write, add or null.");
+  parts.property("grad", grad_property, nullptr,
+                 "The gradient, where one is attached; else None."
+                 "\n\n>>> np.ones(2).grad is None\nTrue");
+  parts.property("grad_req", request_property, nullptr,
+                 "What backward does with the gradient: write, add or null."
+                 "\n\n>>> np.ones(2).grad_req\n'null'");
   parts.property("_fresh_grad", fresh_property, set_fresh, "Has a backward pass written the gradient since?");
   parts.property("_version", version_property, nullptr, "How often the memory was written in place.");
   parts.method(
       "attach_grad", reinterpret_cast<PyCFunction>(attach_grad), kFast,
       "attach_grad($self, grad_req='write', stype=None)\n--\n\n"
-      "Makes room for a gradient: what is computed from the array under autograd.record() can be differentiated.");
-  parts.method("detach", detach, METH_NOARGS, "detach($self)\n--\n\nThe same values without a history.");
-  parts.method("drop_grad", drop_grad, METH_NOARGS, "drop_grad($self)\n--\n\nTakes the gradient away again.");
-  parts.method("zero_grad", zero_grad, METH_NOARGS, "zero_grad($self)\n--\n\nSets the gradient to 0.");
+      "Makes room for a gradient: what is computed from the array under autograd.record() can be differentiated."
+      "\n\n>>> x = np.ones(2)\n>>> x.attach_grad()\n>>> x.grad\narray([0., 0.])");
+  parts.method("detach", detach, METH_NOARGS,
+               "detach($self)\n--\n\nThe same values without a history."
+               "\n\n>>> np.ones(2).detach()\narray([1., 1.])");
+  parts.method("drop_grad", drop_grad, METH_NOARGS,
+               "drop_grad($self)\n--\n\nTakes the gradient away again."
+               "\n\n>>> x = np.ones(2)\n>>> x.attach_grad()\n>>> x.drop_grad()");
+  parts.method("zero_grad", zero_grad, METH_NOARGS,
+               "zero_grad($self)\n--\n\nSets the gradient to 0."
+               "\n\n>>> x = np.ones(2)\n>>> x.attach_grad()\n>>> x.zero_grad()");
   parts.method("backward", reinterpret_cast<PyCFunction>(backward_method), kFast,
                "backward($self, out_grad=None, retain_graph=False, train_mode=True)\n--\n\n"
-               "Writes the gradients of this array to all arrays with one that it was computed from.");
+               "Writes the gradients of this array to all arrays with one that it was computed from."
+               "\n\n>>> x = np.ones(2)\n>>> x.attach_grad()\n>>> with autograd.record():\n...     y = 3 * x\n>>> "
+               "y.backward()\n>>> x.grad\narray([3., 3.])");
 }
 
 void bind_autograd(nb::module_& m) {

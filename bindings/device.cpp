@@ -33,7 +33,8 @@ void bind_device(nb::module_& m) {
   device_stack = checked(PyContextVar_New("slipstream_devices", nb::tuple().ptr()));
   m.attr("device_stack") = nb::borrow(device_stack);
   auto text = [](const DeviceName& d) { return d.kind + "(" + std::to_string(d.id) + ")"; };
-  nb::class_<DeviceName>(m, "Device", "Where an array lives: a kind and a number.")
+  nb::class_<DeviceName>(m, "Device",
+                         "Where an array lives: a kind and a number.\n\n>>> npx.Device(\"cpu\", 1)\ncpu(1)")
       .def(
           "__init__",
           [](DeviceName* at, std::string kind, int id) {

@@ -94,8 +94,9 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   return guarded(-1, [&] {
     const Array& a = as_array(self);
     check_buffer(a, flags);
-    sync_point("the buffer protocol");
     bool writable = flags & PyBUF_WRITABLE;
+    if (writable && a.storage()->read_only) refuse("the array is read-only; its memory is another library's");
+    sync_point("the buffer protocol");
     fill_buffer(view, self, a, host_memory(a, writable, "buffer"), flags);
     count_lent(a, writable) += 1;
     return 0;
@@ -161,7 +162,7 @@ struct DLManagedVersioned {
   uint64_t flags;
   DLTensor tensor;
 };
-constexpr uint64_t kCopied = 2;
+constexpr uint64_t kReadOnly = 1, kCopied = 2;
 
 // What a consumer of the tensor holds: the array's handle keeps the memory.
 template <class Managed>
@@ -169,7 +170,7 @@ struct Lent {
   Managed managed;
   Array array;
   Dims shape, strides;
-  ~Lent() { count_lent(array, true) -= 1; }
+  ~Lent() { count_lent(array, !array.storage()->read_only) -= 1; }
 };
 
 DLDataType dl_type(DType t) {
@@ -185,10 +186,11 @@ DLDataType dl_type(DType t) {
 
 template <class Managed>
 Lent<Managed>* lend_tensor(const Array& a) {
-  void* data = host_memory(a, true, "__dlpack__");
+  bool writable = !a.storage()->read_only;
+  void* data = host_memory(a, writable, "__dlpack__");
   auto lent = std::make_unique<Lent<Managed>>();
   lent->array = a;
-  count_lent(a, true) += 1;
+  count_lent(a, writable) += 1;
   lent->shape = a.shape;
   for (int64_t stride : a.strides) lent->strides.push_back(stride / static_cast<int64_t>(itemsize(a.dtype)));
   lent->managed.tensor = {data, {1, 0}, a.ndim(), dl_type(a.dtype), lent->shape.data(), lent->strides.data(), 0};
@@ -215,16 +217,45 @@ PyObject* dlpack_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyO
     bool copying = given[3] == Py_True;
     Array a = copying ? copy(as_array(self)) : as_array(self);
     bool versioned = given[1] && given[1] != Py_None && nb::cast<int>(nb::handle(given[1])[0]) >= 1;
+    bool read_only = a.storage()->read_only;
+    if (!versioned && read_only)
+      refuse("__dlpack__: the array is read-only, which DLPack cannot say before version 1; copy it first");
     if (!versioned)
       return PyCapsule_New(&lend_tensor<DLManaged>(a)->managed, "dltensor",
                            [](PyObject* c) { drop_capsule<DLManaged>(c, "dltensor"); });
     auto* lent = lend_tensor<DLManagedVersioned>(a);
     lent->managed.major = 1;
     lent->managed.minor = 0;
-    lent->managed.flags = copying ? kCopied : 0;
+    lent->managed.flags = (copying ? kCopied : 0) | (read_only ? kReadOnly : 0);
     return PyCapsule_New(&lent->managed, "dltensor_versioned",
                          [](PyObject* c) { drop_capsule<DLManagedVersioned>(c, "dltensor_versioned"); });
   });
+}
+
+// ---- borrowing
+
+// An array over the memory of a NumPy array, which `keeper` keeps until nobody reads it any more. Calls that write to
+// it are done before they return, for those who look at the memory by another name.
+Array borrow_array(nb::object values, nb::object keeper, bool read_only) {
+  DType dtype = to_dtype(nb::object(values.attr("dtype")).ptr());
+  if (dtype == DType::bf16) values = values.attr("view")(nb::handle(dtype_object(DType::u16)));
+  Py_buffer buffer;
+  checked(PyObject_GetBuffer(values.ptr(), &buffer, PyBUF_STRIDES));
+  View view{.dtype = dtype, .offset = 0, .shape = {}, .strides = {}};
+  int64_t last = 0;  // of the first bytes of elements, counted from that of the first element
+  for (int i = 0; i < buffer.ndim; i++) {
+    view.shape.push_back(buffer.shape[i]);
+    view.strides.push_back(buffer.strides[i]);
+    int64_t reach = (buffer.shape[i] - 1) * buffer.strides[i];
+    (reach < 0 ? view.offset : last) += std::abs(reach);
+  }
+  auto nbytes = static_cast<size_t>(view.offset + last) + itemsize(dtype);
+  char* start = static_cast<char*>(buffer.buf) - view.offset;
+  auto* storage = new Storage(Device{}, nbytes, start, [kept = share(keeper)] {});
+  storage->read_only = read_only;
+  storage->lent = 1;
+  PyBuffer_Release(&buffer);
+  return Array(storage, std::move(view));
 }
 
 PyObject* dlpack_device_method(PyObject*, PyObject*) {
@@ -279,13 +310,8 @@ void bind_exchange(nb::module_& m) {
       nb::arg("beside") = nb::none(),
       "An array of a number or nested lists of numbers; None for what only NumPy can read. `beside`: an array whose "
       "type they adapt to.");
-  m.def(
-      "from_dlpack",
-      [](nb::object x, nb::object device) {
-        if (is_ndarray(x.ptr())) return as_array(x.ptr());
-        return from_numpy(nb::object(numpy().module.attr("from_dlpack")(x)).ptr(), to_device(device));
-      },
-      nb::arg("x"), nb::arg("device") = nb::none(), "A copy of another library's array.");
+  m.def("borrow", borrow_array, nb::arg("values"), nb::arg("keeper"), nb::arg("read_only"),
+        "An array over the memory of a NumPy array that is not empty; the keeper is let go when it is read no more.");
 }
 
 }  // namespace slipstream::python

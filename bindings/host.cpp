@@ -128,9 +128,9 @@ PyObject* await_slot(PyObject* self) {
 }  // namespace
 
 void add_callbacks(TypeParts& parts) {
-  parts.method(
-      "add_done_callback", add_done_callback, METH_O,
-      "add_done_callback($self, fn, /)\n--\n\nCalls fn(self) on a worker when the values are there, or failed.");
+  parts.method("add_done_callback", add_done_callback, METH_O,
+               "add_done_callback($self, fn, /)\n--\n\nCalls fn(self) on a worker when the values are there, or failed."
+               "\n\n>>> np.ones(2).add_done_callback(lambda x: None)");
   parts.slot(Py_am_await, await_slot);
 }
 

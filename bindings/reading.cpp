@@ -253,14 +253,22 @@ void add_reading(TypeParts& parts) {
   parts.method("__complex__", to_complex_method, METH_NOARGS, "complex(self): waits.");
   parts.method("__format__", format_method, METH_O, "format(self, spec): waits.");
   parts.method("item", reinterpret_cast<PyCFunction>(item_method), METH_FASTCALL,
-               "item($self, /, *args)\n--\n\nOne element as a Python number: waits.");
-  parts.method("tolist", tolist_method, METH_NOARGS, "tolist($self)\n--\n\nNested lists of Python numbers: waits.");
-  parts.method("asnumpy", asnumpy_method, METH_NOARGS, "asnumpy($self)\n--\n\nA NumPy array of the values: waits.");
+               "item($self, /, *args)\n--\n\nOne element as a Python number: waits."
+               "\n\n>>> np.ones(1).item()\n1.0");
+  parts.method("tolist", tolist_method, METH_NOARGS,
+               "tolist($self)\n--\n\nNested lists of Python numbers: waits."
+               "\n\n>>> np.eye(2).tolist()\n[[1.0, 0.0], [0.0, 1.0]]");
+  parts.method("asnumpy", asnumpy_method, METH_NOARGS,
+               "asnumpy($self)\n--\n\nA NumPy array of the values: waits."
+               "\n\n>>> np.ones(2).asnumpy().sum().item()\n2.0");
   parts.method("__array__", reinterpret_cast<PyCFunction>(array_method), kFast,
                "__array__($self, dtype=None, copy=None)\n--\n\nA NumPy array of the values: waits.");
   parts.method("wait_to_read", wait_to_read, METH_NOARGS,
-               "wait_to_read($self)\n--\n\nWaits until the values are there; raises what failed on the way.");
-  parts.method("is_ready", is_ready_method, METH_NOARGS, "is_ready($self)\n--\n\nAre the values there? Does not wait.");
+               "wait_to_read($self)\n--\n\nWaits until the values are there; raises what failed on the way."
+               "\n\n>>> np.ones(2).wait_to_read()");
+  parts.method("is_ready", is_ready_method, METH_NOARGS,
+               "is_ready($self)\n--\n\nAre the values there? Does not wait."
+               "\n\n>>> x = np.ones(2)\n>>> x.wait_to_read()\n>>> x.is_ready()\nTrue");
 }
 
 }  // namespace slipstream::python

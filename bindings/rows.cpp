@@ -158,10 +158,16 @@ struct ElementwiseCall {
       casting = checked_casting(f.name, value);
     else if (is(name, "order"))
       to_order(value);
-    else if (!is(name, "subok"))
+    else if (!is(name, "subok") && !is(name, "name"))  // MXNet's: names a node of a symbol, of which there are none
       bad_keyword(f.name, name);
   }
 };
+
+// Which array is given by this name, or -1: MXNet calls them x, or x1 and x2, and data in npx. NumPy takes no names.
+int place_of(const Function& f, PyObject* name) {
+  if (f.arity == 1) return is(name, "x") || is(name, "data") ? 0 : -1;
+  return f.arity != 2 ? -1 : is(name, "x1") ? 0 : is(name, "x2") ? 1 : -1;
+}
 
 Kind kind_of(Given number) { return static_cast<Kind>(static_cast<int>(number) - static_cast<int>(Given::boolean)); }
 static_assert(static_cast<int>(Kind::complex) - static_cast<int>(Kind::boolean) ==
@@ -214,13 +220,26 @@ bool apply_casting(const Function& f, std::span<const Arg> args, const Elementwi
 
 PyObject* call_elementwise(const Function& f, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
   ElementwiseCall call;
-  if (n == f.arity + 1)
+  PyObject* arrays[3];
+  Py_ssize_t by_place = n;
+  for (Py_ssize_t k = 0; keywords && k < PyTuple_GET_SIZE(keywords); k++) {
+    PyObject* name = PyTuple_GET_ITEM(keywords, k);
+    int place = n < f.arity ? place_of(f, name) : -1;
+    if (place < 0 || place < n) {
+      call.keyword(f, name, args[n + k]);
+    } else {
+      arrays[place] = args[n + k];
+      by_place += 1;
+    }
+  }
+  if (by_place == f.arity + 1)
     call.out = out_object(f.name, args[f.arity]);  // by position, as NumPy allows
-  else if (n != f.arity)
-    fail(ErrorKind::type, f.name, "() takes ", f.arity, " array arguments (", n, " given)");
-  if (keywords)
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(keywords); k++)
-      call.keyword(f, PyTuple_GET_ITEM(keywords, k), args[n + k]);
+  else if (by_place != f.arity)
+    fail(ErrorKind::type, f.name, "() takes ", f.arity, " array arguments (", by_place, " given)");
+  if (by_place > n) {
+    std::copy(args, args + n, arrays);
+    args = arrays;
+  }
 
   Args given;
   collect(f, args, call.dtype, &given);

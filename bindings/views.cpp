@@ -102,18 +102,24 @@ void add_views(TypeParts& parts) {
   constexpr int kFast = METH_FASTCALL | METH_KEYWORDS;
   parts.method("reshape", reinterpret_cast<PyCFunction>(reshape_method), kFast,
                "reshape($self, *shape, order='C', copy=None, newshape=None)\n--\n\n"
-               "The same elements in another shape, given as lengths or as a tuple; one may be -1.");
+               "The same elements in another shape, given as lengths or as a tuple; one may be -1."
+               "\n\n>>> np.ones((2, 3)).reshape(3, -1).shape\n(3, 2)");
   parts.method("transpose", reinterpret_cast<PyCFunction>(transpose_method), METH_FASTCALL,
                "transpose($self, *axes)\n--\n\n"
-               "A view with the axes reversed, or in the order given, as numbers or as a tuple.");
+               "A view with the axes reversed, or in the order given, as numbers or as a tuple."
+               "\n\n>>> np.ones((2, 3, 4)).transpose(1, 0, 2).shape\n(3, 2, 4)");
   parts.method("swapaxes", reinterpret_cast<PyCFunction>(swapaxes_method), kFast,
-               "swapaxes($self, axis1, axis2)\n--\n\nA view with two axes exchanged.");
+               "swapaxes($self, axis1, axis2)\n--\n\nA view with two axes exchanged."
+               "\n\n>>> np.ones((2, 3)).swapaxes(0, 1).shape\n(3, 2)");
   parts.method("squeeze", reinterpret_cast<PyCFunction>(squeeze_method), kFast,
-               "squeeze($self, axis=None)\n--\n\nA view without axes of length 1: all of them, or those named.");
+               "squeeze($self, axis=None)\n--\n\nA view without axes of length 1: all of them, or those named."
+               "\n\n>>> np.ones((1, 3)).squeeze().shape\n(3,)");
   parts.method("ravel", reinterpret_cast<PyCFunction>(ravel_method), kFast,
-               "ravel($self, order='C')\n--\n\nThe elements in one dimension: a view if they lie so, else a copy.");
+               "ravel($self, order='C')\n--\n\nThe elements in one dimension: a view if they lie so, else a copy."
+               "\n\n>>> np.eye(2).ravel()\narray([1., 0., 0., 1.])");
   parts.method("flatten", reinterpret_cast<PyCFunction>(flatten_method), kFast,
-               "flatten($self, order='C')\n--\n\nA copy in one dimension.");
+               "flatten($self, order='C')\n--\n\nA copy in one dimension."
+               "\n\n>>> np.eye(2).flatten()\narray([1., 0., 0., 1.])");
 }
 
 }  // namespace slipstream::python

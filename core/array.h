@@ -66,6 +66,7 @@ class Storage {
   // How many others see the memory (buffer protocol, DLPack). A call that writes what they read, or reads what they may
   // write, is done before it returns.
   std::atomic<uint32_t> lent{0}, lent_writable{0};
+  bool read_only = false;  // borrowed from an owner who lets nobody write it
 
   // Writes into what existed before, and the line that recorded the last one: the tape asks whether a value that it
   // saved is still there.

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import slipstream
-from slipstream import _core, autograd, config, engine, np, npx
+from slipstream import _core, autograd, config, device, engine, np, npx, profiler
 from slipstream.__main__ import main
 from slipstream.np import _rows
 
@@ -89,19 +89,30 @@ def test_examples_of_the_table(name: str) -> None:
     assert doctest.DocTestRunner().run(test).failed == 0
 
 
-@pytest.mark.parametrize(
-    "module", [np, npx, np.random, np.linalg, np.fft, autograd, engine, config], ids=lambda m: m.__name__
-)
-def test_every_function_of_the_package_has_an_example(module: Any) -> None:
-    without = [
-        name
-        for name in module.__all__
-        if inspect.isroutine(value := getattr(module, name))
-        and (value.__module__ or "").startswith("slipstream.")
-        and hasattr(value, "__code__")
-        and ">>>" not in (value.__doc__ or "")
-    ]
-    assert set(without) <= {"explain", "gpu_memory_info", "markdown"}
+DOCUMENTED = [np, np.random, np.linalg, np.fft, npx, npx.random, npx.image, autograd, engine, config, device, profiler]
+
+
+def run_examples(name: str, value: Any, module: Any) -> None:
+    """Runs what the documentation of a public name shows; it shows something."""
+    names = {"np": np, "npx": npx, "autograd": autograd, **vars(module)}
+    test = doctest.DocTestParser().get_doctest(inspect.getdoc(value) or "", names, name, None, 0)
+    assert test.examples, f"{name} has no example"
+    assert doctest.DocTestRunner().run(test).failed == 0, name
+
+
+@pytest.mark.parametrize("module", DOCUMENTED, ids=lambda m: m.__name__)
+def test_every_public_name_has_an_example_that_runs(module: Any) -> None:
+    for name in module.__all__:
+        value = getattr(module, name)
+        ours = (getattr(value, "__module__", None) or "").startswith("slipstream")
+        if callable(value) and not inspect.ismodule(value) and ours:  # the others are NumPy's own
+            run_examples(f"{module.__name__}.{name}", value, importlib.import_module(value.__module__))
+
+
+def test_every_attribute_of_arrays_has_an_example_that_runs() -> None:
+    for name in vars(np.ndarray):
+        if not name.startswith("_"):
+            run_examples(f"ndarray.{name}", inspect.getattr_static(np.ndarray, name), slipstream)
 
 
 def test_first_set_of_functions() -> None:

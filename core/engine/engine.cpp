@@ -262,6 +262,8 @@ SourceId record(Record&& call) {
   }
   for (Operand& output : call.outputs) {
     Storage& storage = *output.storage();
+    if (storage.read_only)
+      fail(ErrorKind::value, call.op->name, ": the array is read-only; its memory is another library's. Copy it first");
     runtime.adopt(storage);
     at_once |=
         (storage.lent.load(std::memory_order_relaxed) | storage.lent_writable.load(std::memory_order_relaxed)) > 0;

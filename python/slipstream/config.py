@@ -62,7 +62,11 @@ def _one_of(*choices: str) -> Callable[[str], str]:
 
 
 class Variable(NamedTuple):
-    """One environment variable."""
+    """One environment variable.
+
+    >>> variables()[0].name.startswith("SLIPSTREAM_")
+    True
+    """
 
     name: str
     expects: str  # in words, for the error and the docs
@@ -187,7 +191,11 @@ def apply(environment: Mapping[str, str] | None = None) -> None:
 
 
 def markdown() -> str:
-    """The page docs/environment.md."""
+    """The page docs/environment.md.
+
+    >>> markdown().splitlines()[0]
+    '# Environment variables'
+    """
     lines = [
         "# Environment variables",
         "",

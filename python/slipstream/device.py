@@ -71,7 +71,13 @@ def num_gpus() -> int:
 
 
 def gpu_memory_info(device_id: int = 0) -> tuple[int, int]:
-    """Free and total bytes of a GPU; raises where there is none."""
+    """Free and total bytes of a GPU; raises where there is none.
+
+    >>> gpu_memory_info(1000)
+    Traceback (most recent call last):
+        ...
+    ValueError: gpu(1000): this machine has no gpu
+    """
     raise ValueError(f"gpu({device_id}): this machine has no gpu")
 
 

@@ -38,6 +38,7 @@ from . import (
     _signals,
     _sorting,
     _statistics,
+    _walking,
     _windows,
 )
 from . import fft as fft
@@ -69,6 +70,7 @@ from ._sets import *
 from ._signals import *
 from ._sorting import *
 from ._statistics import *
+from ._walking import *
 from ._windows import *
 
 __array_api_version__ = "2024.12"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, ClassVar
 
 import ml_dtypes
 import numpy
@@ -11,6 +11,7 @@ from numpy.exceptions import AxisError
 
 from .. import _core
 from .._core import ndarray
+from ..device import resolve
 from ._types import ArrayLike, DeviceLike, DTypeLike
 
 _NUMBERED = [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
@@ -86,6 +87,46 @@ def _join(values: Any, dtype: DTypeLike, device: DeviceLike) -> ndarray:
     return _core.concatenate([_core.expand_dims(part, [0]) for part in parts], 0)
 
 
+class _Loan:
+    """Keeps memory that is not ours while it is read here; a NumPy array that has it cannot be written meanwhile."""
+
+    _count: ClassVar[dict[int, int]] = {}  # loans of an array that could be written, by its id
+
+    def __init__(self, source: Any, values: Any) -> None:
+        self.values, self.source, self.locks = values, source, False
+        if isinstance(source, numpy.ndarray) and (source.flags.writeable or id(source) in self._count):
+            self.locks = True
+            self._count[id(source)] = self._count.get(id(source), 0) + 1
+            source.flags.writeable = False
+
+    def __del__(self) -> None:
+        if self.locks:
+            self._count[id(self.source)] -= 1
+            if not self._count[id(self.source)]:
+                del self._count[id(self.source)]
+                self.source.flags.writeable = True
+
+
+def borrow(source: Any, device: DeviceLike, function: str, writable: bool = False) -> ndarray:
+    """An array over another library's memory, without a copy: by DLPack, or the buffer protocol.
+
+    `writable`: it is known that it may be written, where NumPy does not say so.
+    """
+    if isinstance(source, numpy.ndarray):
+        values = source.view(numpy.ndarray)
+    else:
+        values = numpy.from_dlpack(source) if hasattr(source, "__dlpack__") else numpy.asarray(memoryview(source))
+    if values.dtype not in _KNOWN or not values.flags.aligned:
+        raise ValueError(f"{function}: copy=False, but memory of {values.dtype} cannot be used as it is")
+    place = resolve(device)
+    if place.device_type != "cpu":
+        raise ValueError(f"{function}: copy=False, but {place} needs a copy")
+    if not values.size:
+        return _core.array(values, None, place, True)
+    read_only = not (writable or values.flags.writeable)
+    return _core.borrow(values, _Loan(source, values), read_only)
+
+
 class NotNumbersError(TypeError):
     """An argument is no number and no array of numbers: text, None, objects."""
 
@@ -93,7 +134,12 @@ class NotNumbersError(TypeError):
 def from_values(value: Any, dtype: DTypeLike, device: DeviceLike, copy: bool | None) -> ndarray:
     """An array from numbers, nested lists or another library's array."""
     if copy is False:
-        raise ValueError(f"array: copy=False, but an array of {type(value).__name__} values is always a copy")
+        if not isinstance(value, (numpy.ndarray, bytes, bytearray, memoryview)) and not hasattr(value, "__dlpack__"):
+            raise ValueError(f"array: copy=False, but an array of {type(value).__name__} values is always a copy")
+        borrowed = borrow(value, device, "array")
+        if dtype is not None and as_dtype(dtype) != borrowed.dtype:
+            raise ValueError(f"array: copy=False, but {borrowed.dtype} to {as_dtype(dtype)} needs a copy")
+        return borrowed
     if (made := _core.from_numbers(value, dtype, device)) is not None:
         return made
     if _holds_arrays(value):

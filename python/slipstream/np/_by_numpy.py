@@ -16,17 +16,28 @@ from .._core import ndarray
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-REGISTER: dict[str, str] = {}  # name of the function: "waits" or "behind"
+REGISTER: dict[str, tuple[str, str]] = {}  # public name of the function: "waits" or "behind", and when (always: "")
+
+_HOMES = {"np._discrete": "np.random", "np.random": "np.random"}  # where modules' functions are public: np or npx
 
 
-def by_numpy(how: str) -> Callable[[F], F]:
-    """Notes a function as one that NumPy computes, and how."""
+def by_numpy(how: str, when: str = "") -> Callable[[F], F]:
+    """Notes a function as one that NumPy computes, how, and under which conditions."""
 
     def note(function: F) -> F:
-        REGISTER[function.__name__] = how
+        home = function.__module__.removeprefix("slipstream.")
+        REGISTER[f"{_HOMES.get(home, home.split('.')[0])}.{function.__name__}"] = (how, when)
         return function
 
     return note
+
+
+def table() -> str:
+    """The register as it stands in docs/numpy.md."""
+    lines = ["| function | how |", "| --- | --- |"]
+    for name, (how, when) in sorted(REGISTER.items()):
+        lines.append(f"| `{name}`{f' ({when})' if when else ''} | {how} |")
+    return "\n".join(lines) + "\n"
 
 
 def plain(value: Any) -> Any:

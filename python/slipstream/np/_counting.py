@@ -82,7 +82,7 @@ def _edges(a: ndarray, bins: Any, ends: Any, weights: Any, function: str) -> tup
     return _core.astype(concatenate([steps, _core.reshape(high, (1,))]), dtype), True
 
 
-@by_numpy("waits")  # where bins is the name of a rule
+@by_numpy("waits", "a rule's name as `bins`")
 def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike = None) -> ndarray:
     """The edges of the bins of `np.histogram`. Waits only where `bins` is the name of a rule.
 

@@ -16,6 +16,7 @@ from ._arguments import (
     as_arrays,
     as_dims,
     as_dtype,
+    borrow,
     check_choice,
     deliver,
     from_values,
@@ -104,16 +105,24 @@ def asnumpy(a: ArrayLike) -> numpy.ndarray[Any, Any]:
 
 
 def from_dlpack(x: Any, /, *, device: DeviceLike = None, copy: bool | None = None) -> ndarray:
-    """An array from another library's array, by DLPack.
+    """An array from another library's array, by DLPack: a copy, or with `copy=False` an array over its memory.
+
+    Memory that is borrowed must not be written by its owner while arrays here, or calls that are not done, read it; a
+    NumPy array is made read-only for that time. Where its owner lets nobody write it, it cannot be written here either.
 
     >>> import numpy
     >>> np.from_dlpack(numpy.arange(3, dtype="int32"))
     array([0, 1, 2], dtype=int32)
+    >>> a = numpy.zeros(3)
+    >>> x = np.from_dlpack(a, copy=False)
+    >>> x += 1
+    >>> a.tolist()
+    [1.0, 1.0, 1.0]
     """
     if isinstance(x, ndarray):
         return array(x, device=device, copy=copy)
     if copy is False:
-        raise ValueError("from_dlpack: copy=False, but another library's memory is always copied")
+        return borrow(x, device, "from_dlpack")
     return _core.array(numpy.from_dlpack(x), None, resolve(device), copy)
 
 

@@ -135,7 +135,7 @@ def modf(x: ArrayLike) -> tuple[ndarray, ndarray]:
     return _core.copysign(fraction, x), _core.copysign(whole, x)
 
 
-def ldexp(x1: ArrayLike, x2: ArrayLike) -> ndarray:
+def ldexp(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None) -> ndarray:
     """`x1 * 2**x2`.
 
     >>> np.ldexp(np.array([1.5]), np.array([2]))
@@ -145,7 +145,7 @@ def ldexp(x1: ArrayLike, x2: ArrayLike) -> ndarray:
     power = _core.astype(as_array(x2, x1.device), numpy.float64)
     half = _core.trunc(power / 2)  # in two steps, neither of which overflows where the result does not
     made = _core.multiply(_core.multiply(x1, _core.exp2(half)), _core.exp2(power - half))
-    return _core.astype(made, _core.result_type(x1, 1.0))
+    return deliver(_core.astype(made, _core.result_type(x1, 1.0)), out, "ldexp")
 
 
 # ---- tests

@@ -10,7 +10,7 @@ from numpy.exceptions import AxisError
 
 from .. import _core
 from .._core import ndarray
-from ._arguments import as_array, as_arrays, as_dims, check_broadcast, normal_axes, normal_axis, public
+from ._arguments import as_array, as_arrays, as_dims, check_broadcast, deliver, normal_axes, normal_axis, public
 from ._types import ArrayLike, Axes, Shape
 
 
@@ -48,7 +48,14 @@ def size(a: ArrayLike, axis: int | None = None) -> int:
 
 
 def reshape(
-    a: ArrayLike, /, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: bool | None = None
+    a: ArrayLike,
+    /,
+    shape: Any = None,
+    order: str = "C",
+    *,
+    newshape: Any = None,
+    copy: bool | None = None,
+    out: ndarray | None = None,
 ) -> ndarray:
     """The same elements in another shape; one length may be -1, and follows from the others.
 
@@ -61,7 +68,8 @@ def reshape(
     wanted = newshape if shape is None else shape
     if wanted is None:
         raise TypeError("reshape: no shape is given")
-    return _core.reshape(a, wanted, order, copy)
+    made = _core.reshape(a, wanted, order, copy)
+    return made if out is None else deliver(made, out, "reshape")
 
 
 def ravel(a: ArrayLike, order: str = "C") -> ndarray:
@@ -82,13 +90,14 @@ def expand_dims(a: ArrayLike, axis: Axes) -> ndarray:
     return _core.expand_dims(a, axis)
 
 
-def squeeze(a: ArrayLike, axis: Axes = None) -> ndarray:
+def squeeze(a: ArrayLike, axis: Axes = None, out: ndarray | None = None) -> ndarray:
     """A view without axes of length 1: all of them, or those named.
 
     >>> np.squeeze(np.ones((1, 3, 1))).shape
     (3,)
     """
-    return _core.squeeze(a, axis)
+    made = _core.squeeze(a, axis)
+    return made if out is None else deliver(made, out, "squeeze")
 
 
 def broadcast_to(array: ArrayLike, shape: Shape, subok: bool = False) -> ndarray:

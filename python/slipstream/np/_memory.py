@@ -186,6 +186,37 @@ def byteswap(self: ndarray, inplace: bool = False) -> ndarray:
     return self
 
 
+def _resize(self: ndarray, *new_shape: Any, refcheck: bool = True) -> None:
+    """Gives the array another shape and memory of its own, in place: its elements in order, then zeros.
+
+    Views of it keep the memory that they had, whether `refcheck` asks for it or not.
+
+    >>> x = np.array([[1, 2], [3, 4]])
+    >>> x.resize(2, 3)
+    >>> x
+    array([[1., 2., 3.],
+           [4., 0., 0.]])
+    """
+    dims = as_dims(new_shape[0] if len(new_shape) == 1 else new_shape)
+    if any(n < 0 for n in dims):
+        raise ValueError(f"resize: the shape {dims} holds a negative length")
+    made = _core.full(dims, 0, self.dtype, self.device)
+    n = min(self.size, made.size)
+    _core.assign(_core.reshape(made, (-1,))[:n], ravel(self)[:n])
+    _core.rebind(self, made)
+
+
+def setflags(self: ndarray, write: Any = None, align: Any = None, uic: Any = None) -> None:
+    """NumPy's way to make an array read-only, which arrays here are not: `write=False` is refused.
+
+    >>> np.ones(2).setflags(write=True)
+    """
+    if write is not None and bool(write) != self.flags["WRITEABLE"]:
+        raise ValueError(
+            f"setflags: write={write!r} cannot be set; arrays that borrow memory are read-only, others not"
+        )
+
+
 def tofile(self: ndarray, fid: Any, sep: str = "", format: str = "%s") -> None:
     """Writes the values to a file, as bytes or text: waits.
 
@@ -263,23 +294,57 @@ def _set_flat(self: ndarray, value: Any) -> None:
     _core.assign(self, _core.reshape(_core.take(values, places, 0, "wrap"), self.shape))
 
 
-flat = property(FlatIterator, _set_flat, doc="The elements in one line, row by row.")
-
-
 def _base(self: ndarray) -> ndarray | None:
-    """None for an array that covers all of its memory, else that memory, in one line."""
+    """For a view, all of the memory it lies in, in one line; None for an array that covers all of its memory.
+
+    >>> np.arange(4)[1:].base
+    array([0., 1., 2., 3.])
+    """
     _, nbytes, offset = _core.memory(self)
     if offset == 0 and nbytes == self.nbytes and self.flags["C_CONTIGUOUS"]:
         return None
     return _core.whole(self)
 
 
-base = property(_base, doc="For a view, all of the memory it lies in, in one line; None for an array of its own.")
+def _flat(self: ndarray) -> FlatIterator:
+    """The elements in one line, row by row; it can be indexed and written.
 
-METHODS: dict[str, Any] = {method.__name__: method for method in (view, byteswap, tofile, dumps, dump)} | {
+    >>> np.eye(2).flat[1:3]
+    array([0., 0.])
+    """
+    return FlatIterator(self)
+
+
+def _ctypes(self: ndarray) -> Any:
+    """The memory for the module ctypes, as NumPy describes it: waits.
+
+    >>> x = np.ones((2, 3))
+    >>> tuple(x.ctypes.shape)
+    (2, 3)
+    """
+    return numpy.from_dlpack(self).ctypes
+
+
+def _data(self: ndarray) -> memoryview:
+    """The memory as a memoryview that cannot be written: waits.
+
+    >>> np.ones(2).data.tolist()
+    [1.0, 1.0]
+    """
+    return memoryview(self)
+
+
+flat, base, ctypes, data = property(_flat, _set_flat), property(_base), property(_ctypes), property(_data)
+
+METHODS: dict[str, Any] = {method.__name__: method for method in (view, byteswap, setflags, tofile, dumps, dump)} | {
+    "resize": _resize,
     "flat": flat,
     "base": base,
+    "ctypes": ctypes,
+    "data": data,
 }
 
 if not TYPE_CHECKING:
-    __all__ = [name for name in public(globals()) if name not in METHODS and name != "FlatIterator"]
+    __all__ = [
+        name for name in public(globals()) if globals()[name] is not METHODS.get(name) and name != "FlatIterator"
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from .. import _await, _core
@@ -32,6 +33,22 @@ SAME = {
     _reduction: ["count_nonzero", "nanprod", "nansum", "ptp"],
     _sorting: ["argpartition", "argsort", "searchsorted"],
 }
+
+# Functions of npx whose first argument is the array; npx stands on np, and is asked when the method is called.
+EXTENSIONS = (
+    *("argmax_channel", "broadcast_axes", "depth_to_space", "log_softmax", "mish", "norm", "one_hot", "pad", "pick"),
+    *("rcbrt", "rsqrt", "shape_array", "size_array", "slice", "slice_assign", "slice_assign_scalar", "slice_axis"),
+    *("slice_like", "softmax", "softmin", "space_to_depth", "split_v2", "topk"),
+)
+
+
+def _extension(name: str) -> Any:
+    def method(self: ndarray, *args: Any, **options: Any) -> Any:
+        return getattr(importlib.import_module("slipstream.npx"), name)(self, *args, **options)
+
+    method.__name__, method.__qualname__ = name, f"ndarray.{name}"
+    method.__doc__ = f"`npx.{name}` of the array: see there for its arguments."
+    return method
 
 
 def clip(self: ndarray, min: Any = None, max: Any = None, out: ndarray | None = None, **options: Any) -> ndarray:
@@ -173,8 +190,6 @@ _VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 
 def array_namespace(self: ndarray, *, api_version: str | None = None) -> Any:
     """The module whose functions work on this array: the array API standard's way in."""
-    import importlib
-
     if api_version is not None and api_version not in _VERSIONS:
         raise ValueError(f"__array_namespace__: version {api_version!r} is none of {', '.join(_VERSIONS)}")
     return importlib.import_module("slipstream.np")
@@ -183,7 +198,28 @@ def array_namespace(self: ndarray, *, api_version: str | None = None) -> Any:
 OWN = [clip, broadcast_to, broadcast_like, compress, reshape_like, fill, asscalar, tobytes]
 OWN += [as_in_device, as_np_ndarray, reshape_view, to_dlpack_for_read, to_dlpack_for_write, tostype]
 
+
+def stype(self: ndarray) -> str:
+    """ "default": there are no sparse arrays.
+
+    >>> np.ones(2).stype
+    'default'
+    """
+    return "default"
+
+
+def writable(self: ndarray) -> bool:
+    """Whether the array can be written: some borrow memory that cannot.
+
+    >>> np.ones(2).writable
+    True
+    """
+    return bool(self.flags["WRITEABLE"])
+
+
 SPECIAL = {
+    "stype": property(stype),
+    "writable": property(writable),
     "as_nd_ndarray": as_np_ndarray,
     "__await__": _await.wait,
     "__array_namespace__": array_namespace,
@@ -204,6 +240,7 @@ def methods() -> dict[str, Any]:
     # Rows are methods by the core's doing; here their other names become methods too.
     found |= {name: getattr(_core, row) for name, row in _rows.ALIASES.items() if _rows.ROWS[row]["arity"] == 1}
     found |= {method.__name__: method for method in OWN}
+    found |= {name: _extension(name) for name in EXTENSIONS}
     return found | _memory.METHODS | _sorting.IN_PLACE | SPECIAL
 
 

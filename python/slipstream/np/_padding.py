@@ -114,7 +114,7 @@ def _statistic(x: ndarray, axis: int, width: tuple[int, int], mode: str, lengths
     return _joined(x, axis, *(_repeated(end, axis, w) for end, w in zip(ends, width, strict=True)))
 
 
-@by_numpy("waits")
+@by_numpy("waits", "a function as mode, `median`, odd reflections")
 def pad(array: ArrayLike, pad_width: Any = None, mode: Any = "constant", **options: Any) -> ndarray:
     """The array with elements put before and behind it along each axis.
 

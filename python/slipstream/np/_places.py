@@ -44,24 +44,24 @@ def diag_indices_from(arr: ArrayLike) -> tuple[ndarray, ...]:
     return diag_indices(x.shape[0], x.ndim)
 
 
-def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[ndarray, ndarray]:
+def tril_indices(n: int, k: int = 0, m: int | None = None, device: DeviceLike = None) -> tuple[ndarray, ndarray]:
     """The indices of the lower triangle of an n by m matrix, up to the k-th diagonal.
 
     >>> np.tril_indices(2)
     (array([0, 1, 1], dtype=int64), array([0, 0, 1], dtype=int64))
     """
     rows, columns = numpy.tril_indices(n, k, m)
-    return _known(rows), _known(columns)
+    return _known(rows, device), _known(columns, device)
 
 
-def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[ndarray, ndarray]:
+def triu_indices(n: int, k: int = 0, m: int | None = None, device: DeviceLike = None) -> tuple[ndarray, ndarray]:
     """The indices of the upper triangle of an n by m matrix, from the k-th diagonal on.
 
     >>> np.triu_indices(2)
     (array([0, 0, 1], dtype=int64), array([0, 1, 1], dtype=int64))
     """
     rows, columns = numpy.triu_indices(n, k, m)
-    return _known(rows), _known(columns)
+    return _known(rows, device), _known(columns, device)
 
 
 def _matrix(arr: ArrayLike, function: str) -> ndarray:

@@ -79,12 +79,12 @@ def array2string(a: Any, *args: Any, **options: Any) -> str:
     return numpy.array2string(a.asnumpy() if isinstance(a, ndarray) else a, *args, **options)
 
 
-def set_printoptions(**options: Any) -> None:
+def set_printoptions(precision: int | None = None, threshold: int | None = None, **options: Any) -> None:
     """NumPy's print options, which are ours too.
 
     >>> np.set_printoptions(precision=8)
     """
-    numpy.set_printoptions(**options)
+    numpy.set_printoptions(precision, threshold, **options)
 
 
 def get_printoptions() -> dict[str, Any]:

@@ -91,7 +91,13 @@ def count_nonzero(a: ArrayLike, axis: Axes = None, *, keepdims: bool = False) ->
 
 
 def average(
-    a: ArrayLike, axis: Axes = None, weights: ArrayLike = None, returned: bool = False, *, keepdims: bool = False
+    a: ArrayLike,
+    axis: Axes = None,
+    weights: ArrayLike = None,
+    returned: bool = False,
+    out: ndarray | None = None,
+    *,
+    keepdims: bool = False,
 ) -> Any:
     """The mean, or the mean by weights; with `returned` also the sum of the weights.
 
@@ -114,6 +120,7 @@ def average(
         kind = _core.result_type(a, weights, 1.0)
         total = _core.sum(weights, axis=axis, dtype=kind, keepdims=keepdims)
         made = _core.sum(_core.multiply(a, weights), axis=axis, dtype=kind, keepdims=keepdims) / total
+    made = deliver(made, out, "average")
     return (made, total) if returned else made
 
 

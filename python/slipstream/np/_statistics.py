@@ -180,7 +180,7 @@ def _weighted(a: ArrayLike, q: Any, axis: Axes, method: str, keepdims: bool, wei
     return made
 
 
-@by_numpy("behind")  # with weights
+@by_numpy("behind", "with `weights`")
 def quantile(
     a: ArrayLike,
     q: ArrayLike,
@@ -206,7 +206,7 @@ def quantile(
     return _quantile(a, q, axis, out, method, keepdims, False, "quantile")
 
 
-@by_numpy("behind")  # with weights
+@by_numpy("behind", "with `weights`")
 def percentile(
     a: ArrayLike,
     q: ArrayLike,
@@ -238,13 +238,15 @@ def nanquantile(
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
+    *,
+    interpolation: str | None = None,
 ) -> ndarray:
     """`np.quantile` of the elements that are not NaN.
 
     >>> np.nanquantile(np.array([1, np.nan, 3]), 0.5)
     array(2.)
     """
-    return _quantile(a, q, axis, out, method, keepdims, True, "nanquantile")
+    return _quantile(a, q, axis, out, interpolation or method, keepdims, True, "nanquantile")
 
 
 def nanpercentile(
@@ -255,13 +257,15 @@ def nanpercentile(
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
+    *,
+    interpolation: str | None = None,
 ) -> ndarray:
     """`np.percentile` of the elements that are not NaN.
 
     >>> np.nanpercentile(np.array([1, np.nan, 3]), 50)
     array(2.)
     """
-    return _quantile(a, q, axis, out, method, keepdims, True, "nanpercentile")
+    return _quantile(a, q, axis, out, interpolation or method, keepdims, True, "nanpercentile")
 
 
 def median(
@@ -306,29 +310,42 @@ def nanmedian(
 # ---- places of extremes
 
 
-def _nanarg(search: Any, worst: float, a: Any, axis: int | None, out: Any, keepdims: bool) -> ndarray:
+def _nanarg(function: str, a: Any, axis: int | None, out: Any, keepdims: bool) -> ndarray:
     x = as_array(a)
-    if x.dtype.kind in "fcV":
-        x = _core.where(_core.isnan(x), worst, x)
-    return deliver(search(x, axis=axis, keepdims=keepdims), out, "nanargmax")
+    search, worst = (_core.argmax, -math.inf) if function == "nanargmax" else (_core.argmin, math.inf)
+    if x.dtype.kind not in "fcV":
+        return deliver(search(x, axis=axis, keepdims=keepdims), out, function)
+    missing = _core.isnan(x)
+    found = search(_core.where(missing, worst, x), axis=axis, keepdims=keepdims)
+    lost = _core.all(missing, axis=axis, keepdims=keepdims)
+
+    def check(places: Any, lost: Any) -> Any:
+        if lost.any():
+            raise ValueError(f"{function}: all elements of a line are NaN")
+        return places
+
+    made = _core.host_call(check, [found, lost], found.shape, found.dtype, found.device)
+    return deliver(made, out, function)
 
 
+@by_numpy("behind", "the check for lines that are all NaN")
 def nanargmax(a: ArrayLike, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:
-    """The place of the largest element that is not NaN (0 where there is none: no value is waited for to raise).
+    """The place of the largest element that is not NaN. Where there is none, reading the result raises ValueError.
 
     >>> np.nanargmax(np.array([1, np.nan, 3]))
     array(2, dtype=int64)
     """
-    return _nanarg(_core.argmax, -math.inf, a, axis, out, keepdims)
+    return _nanarg("nanargmax", a, axis, out, keepdims)
 
 
+@by_numpy("behind", "the check for lines that are all NaN")
 def nanargmin(a: ArrayLike, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:
-    """The place of the smallest element that is not NaN (0 where there is none: no value is waited for to raise).
+    """The place of the smallest element that is not NaN. Where there is none, reading the result raises ValueError.
 
     >>> np.nanargmin(np.array([np.nan, 5, 3]))
     array(2, dtype=int64)
     """
-    return _nanarg(_core.argmin, math.inf, a, axis, out, keepdims)
+    return _nanarg("nanargmin", a, axis, out, keepdims)
 
 
 # ---- covariances

@@ -37,35 +37,55 @@ from ._types import ArrayLike, DTypeLike
 
 
 class EigResult(NamedTuple):
-    """What `eig` gives."""
+    """What `eig` gives.
+
+    >>> np.linalg.eig(np.eye(2)).eigenvalues.dtype
+    dtype('complex64')
+    """
 
     eigenvalues: ndarray
     eigenvectors: ndarray
 
 
 class EighResult(NamedTuple):
-    """What `eigh` gives."""
+    """What `eigh` gives.
+
+    >>> np.linalg.eigh(np.eye(2)).eigenvalues
+    array([1., 1.])
+    """
 
     eigenvalues: ndarray
     eigenvectors: ndarray
 
 
 class QRResult(NamedTuple):
-    """What `qr` gives."""
+    """What `qr` gives.
+
+    >>> np.linalg.qr(np.ones((3, 2))).R.shape
+    (2, 2)
+    """
 
     Q: ndarray
     R: ndarray
 
 
 class SlogdetResult(NamedTuple):
-    """What `slogdet` gives."""
+    """What `slogdet` gives.
+
+    >>> np.linalg.slogdet(np.eye(2)).logabsdet
+    array(0.)
+    """
 
     sign: ndarray
     logabsdet: ndarray
 
 
 class SVDResult(NamedTuple):
-    """What `svd` gives."""
+    """What `svd` gives.
+
+    >>> np.linalg.svd(np.eye(2)).S
+    array([1., 1.])
+    """
 
     U: ndarray
     S: ndarray

@@ -23,6 +23,7 @@ from .. import _core
 from .._core import ndarray
 from ..device import Device, named, resolve
 from ._arguments import as_array, normal_axis
+from ._by_numpy import by_numpy
 from ._continuous import Continuous
 from ._discrete import Discrete
 from ._draws import F64, INT, check, dims_of, float_type, is_number
@@ -129,6 +130,7 @@ class _Source(Continuous, Discrete):
         order = _core.random_permutation(self._state, x.shape[0], x.device)
         _core.assign(x, _core.take(x, order, 0, "raise"))
 
+    @by_numpy("behind", "the check of an array `p`")
     def choice(
         self,
         a: ArrayLike,
@@ -181,10 +183,7 @@ class _Source(Continuous, Discrete):
             raise ValueError(f"choice: p has shape {weights.shape}; it must be ({n},)")
         if not replace:  # the first so many to arrive, if each comes after an exponential time of that rate
             arrivals = -_core.log1p(-_core.random_uniform(self._state, 0.0, 1.0, (n,), F64, place)) / weights
-            made: ndarray = _core.host_call(
-                lambda times: numpy.argsort(times, kind="stable")[:count], [arrivals], (count,), INT, place
-            )
-            return made
+            return _core.argsort(arrivals, 0)[:count]
         ends = _core.cumsum(weights, 0)
         draws = _core.random_uniform(self._state, 0.0, 1.0, (count, 1), F64, place)
         below = _core.greater_equal(draws * ends[-1], ends[:-1])
@@ -208,7 +207,11 @@ def _into(made: ndarray, out: ndarray) -> ndarray:
 
 
 class Generator(_Source):
-    """A stream of random numbers of its own: see `np.random.default_rng`."""
+    """A stream of random numbers of its own: see `np.random.default_rng`.
+
+    >>> np.random.Generator(5).normal(size=3).shape
+    (3,)
+    """
 
     def __init__(self, seed: int | None = None) -> None:
         self._state = _core.RandomState(_as_seed(seed))

@@ -18,6 +18,7 @@ from .._core import (
     gammaln,
     log_sigmoid,
     logsumexp,
+    ndarray,
     polygamma,
     relu,
     sigmoid,
@@ -35,9 +36,25 @@ from ..device import (
     gpu_memory_info,
     num_gpus,
 )
+from ..np import _methods
 from ..np.random import seed
-from . import _nn, _nn_attention, _nn_boxes, _nn_deformable, _nn_flow, _nn_loss, _nn_norm, _nn_rnn, _nn_spatial
+from . import (
+    _exchange,
+    _nn,
+    _nn_attention,
+    _nn_boxes,
+    _nn_deformable,
+    _nn_flow,
+    _nn_loss,
+    _nn_norm,
+    _nn_rnn,
+    _nn_spatial,
+    _quantized,
+    _shapes,
+)
+from . import image as image
 from . import random as random
+from ._exchange import *
 from ._files import load, save, savez
 from ._host import host_call, waitall
 from ._index import (
@@ -67,6 +84,7 @@ from ._nn_norm import *
 from ._nn_rnn import *
 from ._nn_spatial import *
 from ._products import batch_dot, khatri_rao
+from ._quantized import *
 from ._settings import (
     is_np_array,
     is_np_default_dtype,
@@ -76,7 +94,9 @@ from ._settings import (
     set_np_default_dtype,
     use_np,
 )
+from ._shapes import *
 from ._sorting import topk
+from .random import scalar_poisson, tensor_poisson
 
 # In pieces that type checkers understand.
 __all__ = ["Context", "Device", "cpu", "cpu_pinned", "current_context", "current_device", "gpu", "gpu_memory_info"]
@@ -102,6 +122,11 @@ __all__ += ["arange_like", "boolean_mask", "broadcast_like", "embedding", "gathe
 __all__ += ["nonzero", "one_hot", "pick", "reshape_like", "scatter_nd", "sequence_last", "sequence_mask"]
 __all__ += ["sequence_reverse"]
 __all__ += ["is_np_array", "is_np_default_dtype", "is_np_shape", "reset_np", "set_np", "set_np_default_dtype", "use_np"]
+__all__ += ["image", "scalar_poisson", "tensor_poisson"]
 if not TYPE_CHECKING:
-    for _module in (_nn, _nn_attention, _nn_boxes, _nn_deformable, _nn_flow, _nn_loss, _nn_norm, _nn_rnn, _nn_spatial):
+    for _module in (_exchange, _nn, _nn_attention, _nn_boxes, _nn_deformable, _nn_flow, _nn_loss, _nn_norm, _nn_rnn):
         __all__ += _module.__all__
+    __all__ += _nn_spatial.__all__ + _quantized.__all__ + _shapes.__all__
+
+for _name in _methods.EXTENSIONS:  # methods that are functions of this module are documented there
+    getattr(ndarray, _name).__doc__ = globals()[_name].__doc__

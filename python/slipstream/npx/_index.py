@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 
 from .. import _core
@@ -10,6 +12,7 @@ from ..device import named
 from ..np._arguments import as_array, as_dtype, deliver, normal_axes, normal_axis
 from ..np._indexing import _numbers, argwhere, compress
 from ..np._types import ArrayLike, Axes, DeviceLike, DTypeLike, Shape
+from ._out import with_out
 
 _INT = numpy.dtype("int64")
 
@@ -26,7 +29,7 @@ def _columns(indices: ArrayLike, x: ndarray, function: str) -> list[ndarray]:
     return [_core.select(found, 0, i) for i in range(found.shape[0])]
 
 
-def gather_nd(data: ArrayLike, indices: ArrayLike, out: ndarray | None = None) -> ndarray:
+def gather_nd(data: ArrayLike, indices: ArrayLike, out: ndarray | None = None, name: Any = None) -> ndarray:
     """`data[indices[0], indices[1], ...]`; an index out of range is an error of the result.
 
     >>> npx.gather_nd(np.array([[1, 2], [3, 4]]), np.array([[0, 1], [1, 0]]))
@@ -193,6 +196,7 @@ def _span(begin: int | None, end: int | None, ndim: int) -> tuple[int, int]:
     return first, max(first, last)
 
 
+@with_out
 def reshape_like(
     lhs: ArrayLike,
     rhs: ArrayLike,
@@ -251,6 +255,7 @@ def _times(data: ndarray, axis: int) -> ndarray:
     return _core.reshape(_core.arange(0, 1, data.shape[axis], _INT, data.device), tuple(shape))
 
 
+@with_out
 def sequence_mask(
     data: ArrayLike,
     sequence_length: ArrayLike = None,
@@ -272,6 +277,7 @@ def sequence_mask(
     return _core.where(kept, x, _core.full((), value, x.dtype, x.device))
 
 
+@with_out
 def sequence_last(
     data: ArrayLike, sequence_length: ArrayLike = None, use_sequence_length: bool = False, axis: int = 0
 ) -> ndarray:
@@ -287,6 +293,7 @@ def sequence_last(
     return _core.squeeze(_core.take_along(x, last, axis), [axis])
 
 
+@with_out
 def sequence_reverse(
     data: ArrayLike, sequence_length: ArrayLike = None, use_sequence_length: bool = False, axis: int = 0
 ) -> ndarray:

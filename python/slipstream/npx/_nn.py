@@ -13,6 +13,7 @@ from .._core import ndarray
 from ..np._arguments import as_array, normal_axis, public
 from ..np._types import ArrayLike, DTypeLike
 from ._nn_mode import constant, is_training
+from ._out import with_out
 
 # ---- softmax
 
@@ -32,6 +33,7 @@ def _prepare(
 ) -> tuple[ndarray, ndarray | None]:
     """The argument of a softmax, and which elements count (None: all)."""
     x = as_array(data)
+    at = normal_axis(axis, x.ndim, function)
     x = _core.astype(x, dtype) if dtype is not None else _as_float(x)
     if temperature is not None and temperature != 1.0:
         x = x / temperature
@@ -39,7 +41,6 @@ def _prepare(
         if use_length:
             raise ValueError(f"{function}: use_length=True needs length")
         return x, None
-    at = normal_axis(axis, x.ndim, function)
     lengths = as_array(length, x.device)
     if lengths.shape != x.shape[:at] + x.shape[at + 1 :]:
         raise ValueError(f"{function}: length has shape {lengths.shape}, data {x.shape} with axis {axis} left out")
@@ -135,8 +136,11 @@ def softmin(
     return _softmax(-x, axis, kept)
 
 
-def _masked(function: str, data: ArrayLike, mask: ArrayLike, temperature: float | None) -> tuple[ndarray, ndarray]:
+def _masked(
+    function: str, data: ArrayLike, mask: ArrayLike, axis: int, temperature: float | None
+) -> tuple[ndarray, ndarray]:
     x = _as_float(as_array(data))
+    normal_axis(axis, x.ndim, function)
     kept = as_array(mask, x.device)
     kept = kept if kept.dtype.kind == "b" else _core.not_equal(kept, 0)
     try:
@@ -158,7 +162,7 @@ def masked_softmax(
     >>> npx.masked_softmax(np.array([1.0, 1.0, 5.0]), np.array([True, True, False]))
     array([0.5, 0.5, 0. ])
     """
-    x, kept = _masked("masked_softmax", data, mask, temperature)
+    x, kept = _masked("masked_softmax", data, mask, axis, temperature)
     return _softmax(x, axis, kept)
 
 
@@ -170,7 +174,7 @@ def masked_log_softmax(
     >>> npx.masked_log_softmax(np.array([1.0, 1.0, 5.0]), np.array([True, True, False]))
     array([-0.6931472, -0.6931472,       -inf])
     """
-    x, kept = _masked("masked_log_softmax", data, mask, temperature)
+    x, kept = _masked("masked_log_softmax", data, mask, axis, temperature)
     return _log_softmax(x, axis, kept)
 
 
@@ -307,6 +311,7 @@ def activation(data: ArrayLike, act_type: str = "relu", **_: Any) -> ndarray:
     return _ACTIVATIONS[act_type](data)
 
 
+@with_out
 def smooth_l1(data: ArrayLike, scalar: float = 1.0) -> ndarray:
     """`(s x)² / 2` where `abs(x) < 1 / s²`, else `abs(x) - 0.5 / s²`, s being `scalar`.
 

@@ -11,6 +11,7 @@ from .. import _core
 from .._core import ndarray
 from ..np._arguments import as_array, public
 from ..np._types import ArrayLike
+from ._out import with_out
 
 
 def _parts(x: ArrayLike, heads: int, parts: int, function: str) -> ndarray:
@@ -38,6 +39,7 @@ def _context(function: str, attention: ArrayLike, values: ndarray, heads: int) -
     return _core.reshape(made, (length, batch, heads * size))
 
 
+@with_out
 def interleaved_matmul_selfatt_qk(queries_keys_values: ArrayLike, heads: int) -> ndarray:
     """Scaled products of queries and keys, (batch * heads, length, length), of an interleaved projection.
 
@@ -51,6 +53,7 @@ def interleaved_matmul_selfatt_qk(queries_keys_values: ArrayLike, heads: int) ->
     return _scores(parts[0], parts[1])
 
 
+@with_out
 def interleaved_matmul_selfatt_valatt(queries_keys_values: ArrayLike, attention: ArrayLike, heads: int) -> ndarray:
     """Values weighted by attention, (length, batch, heads * size), of an interleaved projection.
 
@@ -62,6 +65,7 @@ def interleaved_matmul_selfatt_valatt(queries_keys_values: ArrayLike, attention:
     return _context("interleaved_matmul_selfatt_valatt", attention, values, heads)
 
 
+@with_out
 def interleaved_matmul_encdec_qk(queries: ArrayLike, keys_values: ArrayLike, heads: int) -> ndarray:
     """Scaled products of queries with the keys of another sequence, (batch * heads, length, other length).
 
@@ -72,6 +76,7 @@ def interleaved_matmul_encdec_qk(queries: ArrayLike, keys_values: ArrayLike, hea
     return _scores(q, _parts(keys_values, heads, 2, "interleaved_matmul_encdec_qk")[0])
 
 
+@with_out
 def interleaved_matmul_encdec_valatt(keys_values: ArrayLike, attention: ArrayLike, heads: int) -> ndarray:
     """Values of another sequence weighted by attention, (length, batch, heads * size).
 
@@ -117,6 +122,7 @@ def _check_heads(function: str, x: ndarray) -> None:
         raise ValueError(f"{function}: shape {x.shape} must be (batch, length, heads, size)")
 
 
+@with_out
 def sldwin_atten_score(
     query: ArrayLike, key: ArrayLike, dilation: ArrayLike, w: int = 1, symmetric: bool = True
 ) -> ndarray:
@@ -139,6 +145,7 @@ def sldwin_atten_score(
     return _core.sum(_core.expand_dims(q, [3]) * seen, axis=4)
 
 
+@with_out
 def sldwin_atten_mask_like(
     score: ArrayLike, dilation: ArrayLike, valid_length: ArrayLike, w: int = 1, symmetric: bool = True
 ) -> ndarray:
@@ -158,6 +165,7 @@ def sldwin_atten_mask_like(
     return _core.astype(_core.broadcast_to(kept, s.shape), s.dtype)
 
 
+@with_out
 def sldwin_atten_context(
     score: ArrayLike, value: ArrayLike, dilation: ArrayLike, w: int = 1, symmetric: bool = True
 ) -> ndarray:

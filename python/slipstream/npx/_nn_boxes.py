@@ -10,7 +10,9 @@ import numpy
 from .. import _core
 from .._core import ndarray
 from ..np._arguments import as_array, as_dims, public
+from ..np._by_numpy import by_numpy
 from ..np._types import ArrayLike
+from ._out import with_out
 
 Values = numpy.ndarray[Any, Any]
 
@@ -29,6 +31,7 @@ def _edges(boxes: Any, format: str) -> list[Any]:
     return [a, b, c, d] if format == "corner" else [a - c / 2, b - d / 2, a + c / 2, b + d / 2]
 
 
+@with_out
 def box_iou(lhs: ArrayLike, rhs: ArrayLike, format: str = "corner") -> ndarray:
     """Area of the overlap of boxes divided by the area of their union: of each box of one with each of the other.
 
@@ -76,6 +79,8 @@ def _survivors(boxes: Values, ids: Values | None, threshold: float) -> list[int]
     return [int(i) for i in numpy.nonzero(alive)[0]]
 
 
+@by_numpy("behind")
+@with_out
 def box_nms(
     data: ArrayLike = None,
     overlap_thresh: float = 0.5,
@@ -140,6 +145,8 @@ def _host_many(run: Any, inputs: list[ndarray], shapes: Any, dtype: Any) -> list
     return list(_core.host_call(run, inputs, shapes, dtype, inputs[0].device))
 
 
+@by_numpy("behind")
+@with_out
 def bipartite_matching(
     data: ArrayLike = None, is_ascend: bool = False, threshold: float = 0.0, topk: int = -1
 ) -> list[ndarray]:
@@ -176,6 +183,7 @@ def bipartite_matching(
 # ---- boxes and what a network predicts of them
 
 
+@with_out
 def box_decode(
     data: ArrayLike,
     anchors: ArrayLike,
@@ -205,6 +213,8 @@ def box_decode(
     return _core.stack([across - wide, down - high, across + wide, down + high], x.ndim - 1)
 
 
+@by_numpy("behind")
+@with_out
 def box_encode(
     samples: ArrayLike,
     matches: ArrayLike,
@@ -239,6 +249,7 @@ def box_encode(
     return _host_many(run, inputs, [shape, shape], inputs[2].dtype)
 
 
+@with_out
 def multibox_prior(
     data: ArrayLike,
     sizes: Any = (1.0,),
@@ -285,6 +296,8 @@ def _match(overlaps: Values, threshold: float) -> Values:
     return numpy.where(free, best, matches)
 
 
+@by_numpy("behind")
+@with_out
 def multibox_target(
     anchor: ArrayLike,
     label: ArrayLike,
@@ -345,6 +358,8 @@ def multibox_target(
     return _host_many(run, inputs, shapes, boxes.dtype)
 
 
+@by_numpy("behind")
+@with_out
 def multibox_detection(
     cls_prob: ArrayLike,
     loc_pred: ArrayLike,
@@ -397,6 +412,8 @@ def _pair(size: Any) -> tuple[int, int]:
     return (found[0], found[0]) if len(found) == 1 else (found[0], found[1])
 
 
+@by_numpy("behind")
+@with_out
 def roi_pooling(data: ArrayLike, rois: ArrayLike, pooled_size: Any, spatial_scale: float) -> ndarray:
     """The largest elements of `pooled_size` cells in each region of an image: (regions, channels, *pooled_size).
 
@@ -429,6 +446,7 @@ def roi_pooling(data: ArrayLike, rois: ArrayLike, pooled_size: Any, spatial_scal
     return _host(run, [x, regions], shape, x.dtype)
 
 
+@by_numpy("behind")
 def roi_align(
     data: ArrayLike,
     rois: ArrayLike,

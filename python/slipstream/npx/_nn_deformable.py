@@ -13,6 +13,7 @@ from ..np._arguments import as_array, public
 from ..np._types import ArrayLike
 from ._nn_mode import constant
 from ._nn_spatial import _check_images, _check_weight, _spatial
+from ._out import with_out
 
 
 def _grid(size: int, kernel: int, count: int, stride: int, dilate: int, pad: int) -> Any:
@@ -96,6 +97,7 @@ def _deformed(
     return _core.reshape(_core.transpose(result, (0, 2, 1)), (n, w.shape[0], *size))
 
 
+@with_out
 def deformable_convolution(
     data: ArrayLike,
     offset: ArrayLike,
@@ -129,6 +131,7 @@ def deformable_convolution(
     )
 
 
+@with_out
 def modulated_deformable_convolution(
     data: ArrayLike,
     offset: ArrayLike,

@@ -12,7 +12,9 @@ from .. import _core
 from .._core import ndarray
 from ..autograd import with_gradient
 from ..np._arguments import as_array, as_dtype, normal_axes, normal_axis, public
+from ..np._by_numpy import by_numpy
 from ..np._types import ArrayLike, DTypeLike
+from ._out import with_out
 
 # ---- shapes and types
 
@@ -31,6 +33,7 @@ def add_n(*args: ArrayLike) -> ndarray:
     return total
 
 
+@with_out
 def batch_flatten(data: ArrayLike) -> ndarray:
     """All axes but the first as one.
 
@@ -43,6 +46,7 @@ def batch_flatten(data: ArrayLike) -> ndarray:
     return _core.reshape(x, (x.shape[0], math.prod(x.shape[1:])))
 
 
+@with_out
 def cast(data: ArrayLike, dtype: DTypeLike) -> ndarray:
     """A copy of another type.
 
@@ -52,6 +56,7 @@ def cast(data: ArrayLike, dtype: DTypeLike) -> ndarray:
     return _core.astype(as_array(data), as_dtype(dtype))
 
 
+@with_out
 def broadcast_greater(lhs: ArrayLike, rhs: ArrayLike) -> ndarray:
     """1 where the first argument is larger, else 0.
 
@@ -62,6 +67,7 @@ def broadcast_greater(lhs: ArrayLike, rhs: ArrayLike) -> ndarray:
     return _core.astype(_core.greater(x, rhs), x.dtype)
 
 
+@with_out
 def shape_array(data: ArrayLike) -> ndarray:
     """The shape as an array of int64.
 
@@ -72,6 +78,7 @@ def shape_array(data: ArrayLike) -> ndarray:
     return _core.array(numpy.array(x.shape, "int64"), numpy.dtype("int64"), x.device)
 
 
+@with_out
 def slice_channel(data: ArrayLike, num_outputs: int, axis: int = 1, squeeze_axis: bool = False) -> list[ndarray]:
     """Equal parts along an axis, without the axis where `squeeze_axis` says so and they are one long.
 
@@ -89,6 +96,7 @@ def slice_channel(data: ArrayLike, num_outputs: int, axis: int = 1, squeeze_axis
     return [_core.squeeze(part, [at]) for part in parts] if squeeze_axis else parts
 
 
+@with_out
 def slice_like(data: ArrayLike, shape_like: ArrayLike, axes: Any = None) -> ndarray:
     """The first elements along axes (all), as many as another array has there.
 
@@ -107,6 +115,7 @@ def slice_like(data: ArrayLike, shape_like: ArrayLike, axes: Any = None) -> ndar
 # ---- gradients that are not those of the values
 
 
+@with_out
 def stop_gradient(data: ArrayLike) -> ndarray:
     """The same values, through which no gradient goes.
 
@@ -116,6 +125,7 @@ def stop_gradient(data: ArrayLike) -> ndarray:
     return as_array(data).detach()
 
 
+@with_out
 def round_ste(data: ArrayLike) -> ndarray:
     """Rounded to integers, with the gradient of the argument itself.
 
@@ -127,6 +137,7 @@ def round_ste(data: ArrayLike) -> ndarray:
     return made
 
 
+@with_out
 def sign_ste(data: ArrayLike) -> ndarray:
     """The sign, with the gradient of the argument itself.
 
@@ -138,6 +149,7 @@ def sign_ste(data: ArrayLike) -> ndarray:
     return made
 
 
+@by_numpy("behind")
 def constraint_check(x: ArrayLike, msg: str = "a constraint does not hold") -> ndarray:
     """True where all elements are; otherwise, reading the result raises ValueError with the message.
 
@@ -162,7 +174,13 @@ def _as_list(value: Any) -> tuple[list[Any], bool]:
     return (list(value), True) if isinstance(value, (list, tuple)) else ([value], False)
 
 
-def cond(pred: Any, then_func: Callable[..., Any], else_func: Callable[..., Any], inputs: Any = ()) -> Any:
+def cond(
+    pred: Any,
+    then_func: Callable[..., Any],
+    else_func: Callable[..., Any],
+    inputs: Any = (),
+    name: str = "cond",
+) -> Any:
     """One of two functions of `inputs`, by a predicate of them (or a value), whose value this waits for.
 
     >>> npx.cond(np.array(1.0), lambda x: x, lambda x: -x, [np.ones(1)])

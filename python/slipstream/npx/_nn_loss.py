@@ -11,6 +11,7 @@ from .._core import ndarray
 from ..np._arguments import as_array, public
 from ..np._types import ArrayLike
 from ._nn import log_softmax
+from ._out import with_out
 
 _NEVER = -1e30  # the logarithm of 0, but with a gradient
 
@@ -34,6 +35,7 @@ def _moved(x: ndarray, by: int) -> ndarray:
     return _core.concatenate([new, _core.slice(x, 1, 0, 1, columns - by)], 1)
 
 
+@with_out
 def ctc_loss(
     data: ArrayLike = None,
     label: ArrayLike = None,

@@ -10,6 +10,7 @@ from .._core import ndarray
 from ..np._arguments import as_array, as_dims, normal_axis, public
 from ..np._types import ArrayLike
 from ._nn_mode import is_training, outside_the_tape
+from ._out import with_out
 
 
 def fully_connected(
@@ -107,6 +108,7 @@ def batch_norm(
     return (made, _core.reshape(mean, (-1,)), _core.reshape(inverse, (-1,))) if output_mean_var else made
 
 
+@with_out
 def sync_batch_norm(
     data: ArrayLike, gamma: ArrayLike, beta: ArrayLike, moving_mean: ndarray, moving_var: ndarray, **options: Any
 ) -> Any:
@@ -119,6 +121,7 @@ def sync_batch_norm(
     return batch_norm(data, gamma, beta, moving_mean, moving_var, **kept)
 
 
+@with_out
 def batch_norm_with_relu(
     data: ArrayLike, gamma: ArrayLike, beta: ArrayLike, moving_mean: ndarray, moving_var: ndarray, **options: Any
 ) -> Any:
@@ -199,6 +202,7 @@ def group_norm(
     return (made, _core.reshape(mean, sizes), _core.reshape(deviation, sizes)) if output_mean_var else made
 
 
+@with_out
 def instance_norm(data: ArrayLike, gamma: ArrayLike, beta: ArrayLike, eps: float = 1e-3) -> ndarray:
     """Mean 0 and variance 1 over all axes behind the channels (axis 1), then times `gamma` plus `beta` by channel.
 

@@ -16,6 +16,7 @@ from ..np._arguments import as_array, as_arrays, as_dims, as_dtype, deliver
 from ..np._draws import check
 from ..np._types import ArrayLike, DeviceLike, DTypeLike, Shape
 from ..np.random import seed
+from ._out import with_out
 
 __all__ = ["bernoulli", "categorical", "multinomial", "normal_n", "seed", "uniform_n"]
 
@@ -49,9 +50,8 @@ def bernoulli(
     return deliver(_core.astype(_core.less(drawn, chance), as_dtype(dtype)), out, "bernoulli")
 
 
-def categorical(
-    data: ArrayLike, shape: Shape | None = None, get_prob: bool = False, dtype: DTypeLike = "int32", **_: Any
-) -> Any:
+@with_out
+def categorical(data: ArrayLike, shape: Shape | None = None, get_prob: bool = False, dtype: DTypeLike = "int32") -> Any:
     """Numbers of categories, by the probabilities along the last axis of `data`: `shape` of them for each row.
 
     With `get_prob` also the logarithms of the probabilities of what was drawn.
@@ -76,13 +76,22 @@ def categorical(
     return made, _core.astype(_core.log(found), as_dtype(None))
 
 
-def multinomial(n: ArrayLike, p: ArrayLike, shape: Shape | None = None, dtype: DTypeLike = None, **_: Any) -> ndarray:
+@with_out
+def multinomial(
+    n: ArrayLike,
+    p: ArrayLike,
+    shape: Shape | None = None,
+    ctx: DeviceLike = None,
+    dtype: DTypeLike = None,
+    *,
+    device: DeviceLike = None,
+) -> ndarray:
     """How often each outcome comes in `n` trials: `np.random.multinomial`.
 
     >>> int(npx.random.multinomial(4, [0.5, 0.5]).sum())
     4
     """
-    return np.random.multinomial(n, p, shape, dtype)
+    return np.random.multinomial(n, p, shape, dtype, device, ctx=ctx)
 
 
 def _batched(draw: Any, first: ArrayLike, second: ArrayLike, batch_shape: Any, **options: Any) -> ndarray:
@@ -120,3 +129,37 @@ def uniform_n(
     (2, 3)
     """
     return _batched(np.random.uniform, low, high, batch_shape, dtype=dtype, device=device)
+
+
+def scalar_poisson(
+    lam: float = 1.0,
+    shape: Shape | None = None,
+    ctx: DeviceLike = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
+    name: Any = None,
+) -> ndarray:
+    """Numbers of events, of which `lam` are to be expected: `np.random.poisson`.
+
+    >>> npx.scalar_poisson(0.0, shape=(2,))
+    array([0., 0.])
+    """
+    return deliver(np.random.poisson(lam, shape, as_dtype(dtype), ctx=ctx), out, "scalar_poisson")
+
+
+def tensor_poisson(
+    lam: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
+    name: Any = None,
+) -> ndarray:
+    """For each expectation in `lam` numbers of events in a shape, whose axes come last.
+
+    >>> npx.tensor_poisson(np.array([0.0, 0.0]), shape=(3,)).shape
+    (2, 3)
+    """
+    expected, more = as_array(lam), () if shape is None else as_dims(shape)
+    spread = _core.reshape(expected, expected.shape + (1,) * len(more))
+    made = np.random.poisson(spread, expected.shape + more, as_dtype(dtype))
+    return deliver(made, out, "tensor_poisson")

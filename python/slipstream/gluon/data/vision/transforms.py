@@ -324,9 +324,10 @@ class RandomFlipTopBottom(_Flip):
 # ---- colours
 
 
-def _factor(amount: float) -> float:
-    """A factor about 1, at random."""
-    return float(generator().uniform(max(0.0, 1 - amount), 1 + amount))
+def _factor(amount: float | tuple[float, float]) -> float:
+    """A factor at random: about 1, or between two limits."""
+    limits = amount if isinstance(amount, tuple) else (max(0.0, 1 - amount), 1 + amount)
+    return float(generator().uniform(*limits))
 
 
 def _three(x: ndarray, name: str) -> None:
@@ -345,7 +346,7 @@ class RandomBrightness(_Of):
     array([1., 1., 1.])
     """
 
-    def __init__(self, brightness: float) -> None:
+    def __init__(self, brightness: float | tuple[float, float]) -> None:
         super().__init__()
         self._amount = brightness
 
@@ -360,7 +361,7 @@ class RandomContrast(_Of):
     array([1., 1., 1.])
     """
 
-    def __init__(self, contrast: float) -> None:
+    def __init__(self, contrast: float | tuple[float, float]) -> None:
         super().__init__()
         self._amount = contrast
 
@@ -378,7 +379,7 @@ class RandomSaturation(_Of):
     array([1., 1., 1.])
     """
 
-    def __init__(self, saturation: float) -> None:
+    def __init__(self, saturation: float | tuple[float, float]) -> None:
         super().__init__()
         self._amount = saturation
 
@@ -398,13 +399,13 @@ class RandomHue(_Of):
     (3,)
     """
 
-    def __init__(self, hue: float) -> None:
+    def __init__(self, hue: float | tuple[float, float]) -> None:
         super().__init__()
-        self._amount = hue
+        self._limits = hue if isinstance(hue, tuple) else (-hue, hue)
 
     def _of(self, x: ndarray) -> ndarray:
         _three(x, "RandomHue")
-        angle = 2 * math.pi * float(generator().uniform(-self._amount, self._amount))
+        angle = 2 * math.pi * float(generator().uniform(*self._limits))
         c, s = math.cos(angle), math.sin(angle)
         turn = numpy.array([[1, 0, 0], [0, c, -s], [0, s, c]])
         matrix = numpy.linalg.inv(_TO_YIQ) @ turn @ _TO_YIQ
@@ -431,7 +432,7 @@ class RandomColorJitter(_Of):
 
 
 # Directions in which the colours of photographs vary, times how much (Krizhevsky and others, 2012).
-_PCA = numpy.array(
+LIGHTS = numpy.array(
     [
         [55.46 * -0.5675, 4.794 * 0.7192, 1.148 * 0.4009],
         [55.46 * -0.5808, 4.794 * -0.0045, 1.148 * -0.8140],
@@ -453,7 +454,7 @@ class RandomLighting(_Of):
 
     def _of(self, x: ndarray) -> ndarray:
         _three(x, "RandomLighting")
-        light = _PCA @ generator().normal(0, self._alpha, 3) if self._alpha else numpy.zeros(3)
+        light = LIGHTS @ generator().normal(0, self._alpha, 3) if self._alpha else numpy.zeros(3)
         return image.as_before(x.astype("float32") + np.array(light, dtype="float32", device=x.device), x.dtype)
 
 

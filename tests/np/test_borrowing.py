@@ -1,0 +1,177 @@
+"""Memory of other libraries that is used without a copy."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import pickle
+from typing import Any
+
+import ml_dtypes
+import numpy
+import pytest
+from compare import ALL, layouts, same
+
+from slipstream import autograd, engine, np, npx
+
+
+class Giving:
+    """Another library's array: it can do nothing but give its memory by DLPack."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.values.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self.values.__dlpack_device__()
+
+
+def address(x: Any) -> int:
+    return int(x.ctypes.data)
+
+
+@pytest.mark.parametrize("dtype", [*ALL, "bfloat16"])
+def test_all_types_and_layouts(dtype: str) -> None:
+    kind = numpy.dtype(getattr(ml_dtypes, dtype, dtype))
+    for shape in ((3, 4), (5,), ()):
+        for base, view in layouts(shape):
+            values = view(numpy.arange(int(numpy.prod(base))).reshape(base).astype(kind))
+            x = np.asarray(values, copy=False)
+            assert x.shape == values.shape and x.dtype == kind and x.strides == values.strides
+            same(x + x, values + values)
+
+
+def test_nothing_is_copied() -> None:
+    values = numpy.arange(12.0).reshape(3, 4)[::-1, ::2]
+    for x in (np.from_dlpack(Giving(values), copy=False), np.asarray(values, copy=False), npx.from_numpy(values)):
+        assert address(x) == address(values)
+    assert address(np.from_dlpack(values)) != address(values)
+    assert address(np.from_dlpack(values, copy=True)) != address(values)
+    assert address(np.asarray(values)) != address(values)
+    memory = bytearray(8)
+    x = np.asarray(memory, copy=False)
+    x[3] = 7
+    assert memory[3] == 7
+
+
+def test_what_is_written_arrives_at_once() -> None:
+    values = numpy.zeros(1000)
+    x = np.from_dlpack(values, copy=False)
+    for i in range(20):
+        x += 1
+        assert values[-1] == i + 1
+    x[::2] = 5
+    assert values.sum() == 5 * 500 + 20 * 500
+    np.add(x, 1, out=x)
+    assert values[0] == 6
+
+
+def test_numpys_array_cannot_be_written_meanwhile() -> None:
+    values = numpy.zeros(3)
+    x = np.from_dlpack(values, copy=False)
+    y = np.from_dlpack(values, copy=False)
+    with pytest.raises(ValueError, match="read-only"):
+        values[0] = 1
+    del x
+    gc.collect()
+    assert not values.flags.writeable
+    part = y[1:]
+    del y
+    gc.collect()
+    assert not values.flags.writeable
+    del part
+    gc.collect()
+    values[0] = 1
+
+
+def test_calls_that_are_not_done_keep_the_memory() -> None:
+    values = numpy.arange(200_000.0)
+    x = np.from_dlpack(values, copy=False)
+    results = [x * i for i in range(20)]
+    del x
+    total = sum(results)
+    del results, values
+    gc.collect()
+    assert total[2].item() == 2 * 190
+
+
+def read_only(values: Any) -> Any:
+    values.flags.writeable = False
+    return values
+
+
+def test_memory_that_nobody_may_write() -> None:
+    values = read_only(numpy.ones(3))
+    for x in (
+        np.from_dlpack(Giving(values), copy=False),
+        np.asarray(values, copy=False),
+        np.asarray(b"abc", copy=False),
+    ):
+        assert not x.flags.writeable and not x.writable and "WRITEABLE : False" in repr(x.flags)
+        before = x.asnumpy().tolist()
+        for write in (
+            lambda x=x: x.__iadd__(1),
+            lambda x=x: x.__setitem__(0, 5),
+            lambda x=x: np.add(x, 1, out=x),
+            lambda x=x: x.fill(1),
+            lambda x=x: x.sort(),
+            lambda x=x: np.random.shuffle(x),
+            lambda x=x: x[1:].__setitem__(0, 5),
+        ):
+            with pytest.raises(ValueError, match="the array is read-only"):
+                write()
+        assert x.asnumpy().tolist() == before
+        with pytest.raises((TypeError, BufferError), match="not writable|read-only"):
+            (ctypes.c_char * x.nbytes).from_buffer(x)  # asks for memory to write to
+        again = numpy.from_dlpack(x)
+        assert not again.flags.writeable
+        copied = np.array(x)
+        copied += 1
+        same(np.array(pickle.loads(pickle.dumps(x))), x.asnumpy())
+
+
+def test_gradients_through_borrowed_memory() -> None:
+    x = np.from_dlpack(read_only(numpy.array([1.0, 2.0])), copy=False)
+    x.attach_grad()
+    with autograd.record():
+        y = (x * x).sum()
+    y.backward()
+    assert x.grad.tolist() == [2, 4]
+
+
+def test_what_cannot_be_borrowed() -> None:
+    with pytest.raises(ValueError, match="copy=False, but an array of list values is always a copy"):
+        np.asarray([1, 2], copy=False)
+    with pytest.raises(ValueError, match="copy=False, but float64 to float32 needs a copy"):
+        np.asarray(numpy.ones(2), dtype="float32", copy=False)
+    with pytest.raises(ValueError, match="copy=False, but memory of >f8"):
+        np.asarray(numpy.ones(2, ">f8"), copy=False)
+    raw = numpy.zeros(17, "uint8")
+    with pytest.raises(ValueError, match="cannot be used as it is"):
+        np.asarray(raw[1:].view("float64"), copy=False)
+    with pytest.raises(TypeError, match=r"expected a numpy\.ndarray, not list"):
+        npx.from_numpy([1])
+    assert np.from_dlpack(numpy.zeros((0, 3)), copy=False).shape == (0, 3)
+
+
+def test_capsules() -> None:
+    x = np.arange(4)
+    y = npx.from_dlpack(npx.to_dlpack_for_write(x))
+    y += 1
+    assert x.tolist() == [1, 2, 3, 4]
+    assert npx.from_dlpack(npx.to_dlpack_for_read(x)).tolist() == [1, 2, 3, 4]
+    assert npx.from_numpy(numpy.ones(2), zero_copy=False).tolist() == [1, 1]
+
+
+def test_borrowing_does_not_wait() -> None:
+    values = numpy.ones(3)
+    with engine.sync_guard("raise"):
+        x = np.from_dlpack(values, copy=False) * 2
+    assert x.tolist() == [2, 2, 2]
+
+
+def test_compute_capability_needs_a_gpu() -> None:
+    with pytest.raises(ValueError, match=r"cpu\(0\) is no GPU"):
+        npx.get_cuda_compute_capability(npx.cpu())
