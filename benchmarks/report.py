@@ -38,6 +38,11 @@ def quotient(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}" if value < 0.1 else three(value)
 
 
+def size(number: int | None) -> str:
+    """Bytes in MB, in brackets; nothing if they are not known."""
+    return "" if number is None else f" ({three(number / 1e6)} MB)"
+
+
 def both(verdict: Verdict) -> str:
     """The ratio, and in brackets that with skipping off."""
     beside = "" if verdict.without_skipping is None else f" ({quotient(verdict.without_skipping)})"
@@ -117,16 +122,18 @@ def goal_table(rows: Sequence[Row]) -> Table:
 
 
 def time_table(rows: Sequence[Row], peers: Sequence[str]) -> Table:
-    """Everybody's best times; eager / compiled where both were run."""
-    table = Table(title="Times (eager / compiled)", box=box.SIMPLE_HEAD, title_justify="left")
+    """Everybody's best times; eager / compiled where both were run; peak memory where the workload asks for it."""
+    memory = "; peak of resident memory over that after import" if any(row.workload.memory for row in rows) else ""
+    table = Table(title=f"Times (eager / compiled{memory})", box=box.SIMPLE_HEAD, title_justify="left")
     table.add_column("workload", no_wrap=True)
     for name in ("Slipstream", "sync engine", *(PEERS[name].title for name in peers)):
         table.add_column(name, justify="right")
     for row in rows:
-        cells = [duration(row.seconds(OURS)), duration(row.seconds(ON_SYNC))]
+        cells = [duration(row.seconds(name)) + size(row.memory(name)) for name in (OURS, ON_SYNC)]
         for name in peers:
             compiled = row.seconds(key(name, COMPILED))
-            cells.append(duration(row.seconds(name)) + (f" / {duration(compiled)}" if compiled else ""))
+            beside = f" / {duration(compiled)}" if compiled else ""
+            cells.append(duration(row.seconds(name)) + beside + size(row.memory(name)))
         table.add_row(row.workload.name, *cells)
     return table
 
@@ -134,7 +141,7 @@ def time_table(rows: Sequence[Row], peers: Sequence[str]) -> Table:
 def brief(row: Row) -> str:
     """A row in a line, as soon as it is measured."""
     said = [f"{both(v)} ({v.limit.text}: {v.text})" for v in verdicts(row)[:-1]]
-    return f"{row.workload.name:<18}{duration(row.seconds(OURS)):>8}  {'; '.join(said)}"
+    return f"{row.workload.name:<18}{duration(row.seconds(OURS)):>8}{size(row.memory(OURS))}  {'; '.join(said)}"
 
 
 def failures(rows: Sequence[Row]) -> list[str]:

@@ -29,12 +29,14 @@ class Timing:
     median: float = float("inf")
     runs: int = 0
     longest: float = 0.0  # of a whole turn
+    memory: int = 0  # bytes: the peak of resident memory while timed, less that before the workload was set up
 
     def add(self, shot: Mapping[str, Any]) -> None:
         self.best = min(self.best, shot["best"])
         self.median = min(self.median, shot["median"])
         self.runs += shot["runs"]
         self.longest = max(self.longest, shot["seconds"])
+        self.memory = max(self.memory, shot.get("memory", 0))
 
 
 @dataclass
@@ -49,6 +51,11 @@ class Row:
     def seconds(self, key: str) -> float | None:
         timing = self.timings.get(key)
         return None if timing is None else timing.best
+
+    def memory(self, key: str) -> int | None:
+        """Bytes, where the workload asks for them."""
+        timing = self.timings.get(key)
+        return timing.memory or None if timing is not None and self.workload.memory else None
 
     def peers(self, limit: Limit | None = None) -> dict[str, float]:
         """Seconds of the peers a limit speaks of; without one, of all."""

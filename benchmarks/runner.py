@@ -189,6 +189,8 @@ class Runner:
         row = Row(workload, self.effort.quick)
         live = []
         for contender in contenders(workload, self.peers):
+            if workload.memory and not contender.order:
+                self.process(contender).end()  # what another workload left behind would hide this one's memory
             note(f"{workload.name}: {contender.key} prepares")
             order = {"workload": workload.name, "variant": contender.order, "quick": self.effort.quick}
             if self._try(row, contender, do="prepare", **order) is not None:

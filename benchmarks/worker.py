@@ -10,12 +10,25 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy
 
 from .peers import PEERS, NumPy, Peer, hold_to_two_cores
 from .workload import COMPILED, NO_SKIP, Workload, find
+
+
+def resident(field: str) -> int:
+    """Bytes of this process in memory: `VmRSS` now, `VmHWM` at most since `forget_peak`; 0 where nobody knows."""
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(field + ":")), 0)
+
+
+def forget_peak() -> None:
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
 
 
 class Prepared:
@@ -25,6 +38,7 @@ class Prepared:
         self.peer = peer.variant(variant == COMPILED)
         self.skipping_off = variant == NO_SKIP
         self.units = workload.units(quick)
+        self.before = resident("VmRSS")
         parameters = workload.parameters(quick)
         self.peer.prepare(str(parameters.get("dtype", "float32")))
         self.run, self.finish = pair(workload.setup(self.peer, **parameters))
@@ -41,6 +55,7 @@ class Prepared:
         clock, end = time.perf_counter, time.perf_counter() + seconds
         gc.collect()
         gc.disable()
+        forget_peak()
         try:
             with self.settings():
                 while not taken or (clock() < end and len(taken) < 10_000):
@@ -56,6 +71,7 @@ class Prepared:
             "median": statistics.median(taken) / self.units,
             "runs": len(taken),
             "seconds": sum(taken),
+            "memory": max(0, resident("VmHWM") - self.before),
         }
 
 

@@ -58,6 +58,7 @@ class Workload:
     only: tuple[str, ...] = ()  # peers that take part, besides ours; empty: all
     check: Callable[[Any], bool] | None = None  # for results that are not NumPy's to the digit
     tolerance: float = 1e-4
+    memory: bool = False  # peak memory stands beside the time; each contender has a fresh process for it
     family: str = ""
 
     def parameters(self, quick: bool) -> Mapping[str, Any]:

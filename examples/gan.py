@@ -15,8 +15,9 @@ def main() -> None:
     judge.add(nn.Dense(5, activation="tanh"), nn.Dense(3, activation="tanh"), nn.Dense(1))
     for net in (make, judge):
         net.initialize("xavier")
-    of_make = gluon.Trainer(make.collect_params(), "adam", {"learning_rate": 0.005})
-    of_judge = gluon.Trainer(judge.collect_params(), "adam", {"learning_rate": 0.05})
+    # A short memory of gradients keeps the two from circling around each other.
+    of_make = gluon.Trainer(make.collect_params(), "adam", {"learning_rate": 0.005, "beta1": 0.5})
+    of_judge = gluon.Trainer(judge.collect_params(), "adam", {"learning_rate": 0.05, "beta1": 0.5})
     loss_of, batch = gluon.loss.SigmoidBCELoss(), 100
     ones, zeros = np.ones((batch, 1)), np.zeros((batch, 1))
     curve = Curve("GAN (the maker's loss)", options)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy
 import pytest
 
 from slipstream import engine
@@ -73,6 +74,27 @@ def test_saved_rows_come_back():
     first = results.Row(workload, timings={"numpy": results.Timing(1.0, 2.0, 3, 4.0)}, reasons={"jax": "why"})
     again = results.from_json(json.loads(json.dumps(results.as_json(first))), workload)
     assert again == first
+
+
+def test_memory_stands_beside_the_time_where_a_workload_asks_for_it():
+    shot = {"best": 1.0, "median": 1.0, "runs": 1, "seconds": 1.0}
+    for memory, text in ((True, "1.00 s (12.3 MB)"), (False, "1.00 s")):
+        made = row({}, [], memory=memory)
+        timing = made.timings["slipstream"] = results.Timing()
+        timing.add({**shot, "memory": 12_300_000})
+        timing.add({**shot, "memory": 7})
+        assert report.brief(made).split("w", 1)[1].strip() == text
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peaks of memory are Linux's to tell")
+def test_the_peak_of_memory_is_seen_and_forgotten():
+    def grow(p):
+        return lambda: numpy.ones(60_000_000, dtype="uint8").sum()
+
+    prepared = worker.Prepared(NumPy(), Workload("w", "", grow, {}, {}, check=bool), "", quick=True)
+    assert 59e6 < prepared.shot(0.0)["memory"] < 80e6
+    prepared.run = lambda: 0
+    assert prepared.shot(0.0)["memory"] < 30e6
 
 
 # ---- the workloads

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy
 
 from ..peers import Peer
 from ..workload import Workload, at_most, register
+from . import networks
 from .data import normal
+from .networks import RATE, library_of
 
-LIBRARIES = ("torch", "jax")
-RATE = 0.01
+LIBRARIES = ("torch", "jax", "mxnet")
 
 
 def went_down(result: Any) -> bool:
@@ -31,30 +32,19 @@ def layers_of(widths: list[int]) -> list[tuple[numpy.ndarray, numpy.ndarray]]:
     return [(normal(o, i, seed=o, scale=i**-0.5), numpy.zeros(o, numpy.float32)) for i, o in pairs]
 
 
-def slipstream_mlp(x: Any, y: Any, widths: list[int]) -> Callable[[], Any]:
-    from slipstream import autograd, gluon, np
-
-    net = gluon.nn.Sequential()
+def gluon_mlp(p: Peer, x: Any, y: Any, widths: list[int]) -> Callable[[], Any]:
+    gluon = library_of(p).gluon
+    net = gluon.nn.HybridSequential()
     for i, (weight, bias) in enumerate(layers_of(widths)):
         layer = gluon.nn.Dense(len(bias), activation="relu" if i < len(widths) - 2 else None, in_units=weight.shape[1])
         layer.initialize()
-        layer.weight.set_data(np.array(weight))
-        layer.bias.set_data(np.array(bias))
+        layer.weight.set_data(p.array(weight))
+        layer.bias.set_data(p.array(bias))
         net.add(layer)
-    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": RATE})
-    loss_of = gluon.loss.L2Loss()
-
-    def step() -> Any:
-        with autograd.record():
-            loss = loss_of(net(x), y)
-        loss.backward()
-        trainer.step(len(y))
-        return loss.mean()
-
-    return step
+    return networks.gluon_step(p, net, gluon.loss.L2Loss(), x, y)
 
 
-def torch_mlp(x: Any, y: Any, widths: list[int]) -> Callable[[], Any]:
+def torch_mlp(p: Peer, x: Any, y: Any, widths: list[int]) -> Callable[[], Any]:
     import torch
 
     modules: list[Any] = []
@@ -65,20 +55,10 @@ def torch_mlp(x: Any, y: Any, widths: list[int]) -> Callable[[], Any]:
             layer.bias.copy_(torch.from_numpy(bias))
         modules += [layer, torch.nn.ReLU()]
     net = torch.nn.Sequential(*modules[:-1])
-    optimizer = torch.optim.SGD(net.parameters(), lr=RATE)
-
-    @torch.enable_grad()  # the peer turns it off for everything else
-    def step() -> Any:
-        optimizer.zero_grad()
-        loss = ((net(x) - y) ** 2).mean() / 2
-        loss.backward()
-        optimizer.step()
-        return loss.detach()
-
-    return step
+    return networks.torch_step(net, lambda net: ((net(x) - y) ** 2).mean() / 2)
 
 
-def jax_mlp(x: Any, y: Any, widths: list[int]) -> Callable[[], Any]:
+def jax_mlp(p: Peer, x: Any, y: Any, widths: list[int]) -> Callable[[], Any]:
     import jax
 
     parameters = [tuple(map(jax.numpy.asarray, layer)) for layer in layers_of(widths)]
@@ -89,26 +69,20 @@ def jax_mlp(x: Any, y: Any, widths: list[int]) -> Callable[[], Any]:
             x = jax.nn.relu(x) if i < len(parameters) - 1 else x
         return ((x - y) ** 2).mean() / 2
 
-    @jax.jit
-    def update(parameters: Any, x: Any, y: Any) -> Any:
-        loss, slopes = jax.value_and_grad(loss_of)(parameters, x, y)
-        return loss, jax.tree.map(lambda p, g: p - RATE * g, parameters, slopes)
-
-    def step() -> Any:
-        nonlocal parameters
-        loss, parameters = update(parameters, x, y)
-        return loss
-
-    return step
+    return networks.jax_step(parameters, loss_of, x, y)
 
 
-MAKERS = {"slipstream": slipstream_mlp, "torch": torch_mlp, "jax": jax_mlp}
+PERCEPTRONS = {"slipstream": gluon_mlp, "mxnet": gluon_mlp, "torch": torch_mlp, "jax": jax_mlp}
 
 
 def train(p: Peer, times: int, rows: int, width: int, wait: str) -> Any:
     """The book's experiment: `width`-2048-512-1 in small, waiting after each batch, one batch later, or at the end."""
     x, y = p.array(normal(rows, width)), p.array(normal(rows, 1, seed=3))
-    step = MAKERS[p.name](x, y, [width, 4 * width, width, 1])
+    return repeat(p, PERCEPTRONS[p.name](p, x, y, [width, 4 * width, width, 1]), times, wait)
+
+
+def repeat(p: Peer, step: Callable[[], Any], times: int, wait: str = "free") -> Callable[[], Any]:
+    """So many steps; the losses of the first and of the last one."""
 
     def run() -> Any:
         losses: list[Any] = []
@@ -136,9 +110,65 @@ for how, words in HOW.items():
             goals=(at_most(0.9, *LIBRARIES),),
             only=LIBRARIES,
             check=went_down,
+            memory=True,
             family="training",
         )
     )
+
+
+# ---- small networks
+
+
+def network(p: Peer, times: int, kind: str, data: Mapping[str, int], **sizes: Any) -> Any:
+    made = networks.images(**data) if "size" in data else networks.sequences(**data)
+    return repeat(p, getattr(networks.MAKERS[p.name], kind)(p, made, **sizes), times)
+
+
+def add_network(name: str, what: str, ratio: float, full: dict[str, Any], quick: dict[str, Any]) -> None:
+    register(
+        Workload(
+            name,
+            f"{what}, SGD; time of one batch",
+            network,
+            {"times": 5, "kind": name, **full},
+            {"times": 3, "kind": name, **quick},
+            goals=(at_most(ratio, "torch"),),
+            only=LIBRARIES,
+            check=went_down,
+            memory=True,
+            family="training",
+        )
+    )
+
+
+add_network(
+    "lenet",
+    "LeNet on batches of 256 images of 28×28",
+    1.2,
+    {"data": {"batch": 256, "channels": 1, "size": 28}},
+    {"data": {"batch": 4, "channels": 1, "size": 16}},
+)
+add_network(
+    "resnet",
+    "ResNet of 3 blocks (32, 64 and 128 channels) on batches of 32 images of 32×32",
+    1.2,
+    {"data": {"batch": 32, "channels": 3, "size": 32}, "widths": (32, 64, 128)},
+    {"data": {"batch": 4, "channels": 3, "size": 8}, "widths": (2, 4, 8)},
+)
+add_network(
+    "lstm",
+    "LSTM of 256 units on batches of 32 sequences of 35 steps",
+    1.2,
+    {"data": {"batch": 32, "steps": 35, "width": 256}, "width": 256},
+    {"data": {"batch": 2, "steps": 3, "width": 4}, "width": 4},
+)
+add_network(
+    "transformer",
+    "Transformer block of 256 units and 4 heads on batches of 16 sequences of 64 places",
+    1.0,
+    {"data": {"batch": 64, "steps": 16, "width": 256}, "width": 256, "heads": 4},
+    {"data": {"batch": 3, "steps": 2, "width": 4}, "width": 4, "heads": 2},
+)
 
 
 # ---- optimizers
@@ -189,6 +219,7 @@ register(
         goals=(at_most(1.0, "torch"),),
         only=("torch",),
         check=went_down,
+        memory=True,
         family="training",
     )
 )
