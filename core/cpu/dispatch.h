@@ -10,8 +10,15 @@
 
 namespace slipstream::cpu {
 
+// An argument of a loop: dense elements, or one value for all of them, which stands there kRepeated times.
+struct Argument {
+  const void* data;
+  bool repeated;
+};
+inline constexpr int64_t kRepeated = 64;
+
 // out[i] = row(in[0][i], ...) for n dense elements. An input may be the output itself, but not overlap it otherwise.
-using MapLoop = void (*)(void* out, const void* const* in, int64_t n);
+using MapLoop = void (*)(void* out, const Argument* in, int64_t n);
 
 // The pieces of a reduction's fixed tree.
 struct ReduceLoops {
@@ -59,14 +66,19 @@ struct SmallProduct {
   int64_t a_down, a_right, b_down, c_down;
 };
 
-// Rows of float32 and float64 so cheap that two of them run in one loop.
-inline constexpr std::array kPaired = {Row::add,     Row::subtract, Row::multiply, Row::divide, Row::maximum,
-                                       Row::minimum, Row::negative, Row::abs,      Row::square, Row::sqrt};
+// Rows of float32 and float64 that run two in one loop, but for two functions: storing what lies between would cost as
+// much as computing it.
+inline constexpr std::array kPaired = {Row::add,     Row::subtract, Row::multiply, Row::divide,
+                                       Row::maximum, Row::minimum,  Row::negative, Row::abs,
+                                       Row::square,  Row::sqrt,     Row::exp,      Row::tanh};
+constexpr bool is_function(Row row) { return row == Row::exp || row == Row::tanh; }
+constexpr bool runs_as_pair(Row first, Row second) { return !(is_function(first) && is_function(second)); }
 
 struct Loops {
   MapLoop map[kRowCount][kDTypeCount] = {};      // by row and type of the arguments
   MapLoop cast[kDTypeCount][kDTypeCount] = {};  // by source and target; pairs without a loop go through another type
-  // By type (1: float64), first and second row of kPaired, and whether the second takes the first's value on its right.
+  // By type (1: float64), first and second row of kPaired, and whether the second takes the first's value on its right;
+  // null where they do not run as a pair.
   MapLoop pair[2][kPaired.size()][kPaired.size()][2] = {};
   ReduceLoops reduce[kRowCount][kDTypeCount] = {};
   // to[r * pitch + c] = from[r * row_step + c * column_step] (steps in bytes, row_step small), by log2 of the size.

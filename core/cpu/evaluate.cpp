@@ -180,8 +180,13 @@ void Plan::bind(const Place& p, int operand, bool is_output) {
   if (cyclic && !is_output) bound.mode = Mode::cyclic;
   if (flat) bound.mode = Mode::flat;
   if (!is_output && (fixed || p.scalar)) bound.mode = Mode::fixed;
+  bound.stored = !is_output && is_result(operand);
   needs_index |= bound.mode == Mode::rows;
   (is_output ? outputs : inputs).push_back(bound);
+}
+
+bool Plan::is_result(int reg) const {
+  return std::find(program.results.begin(), program.results.end(), reg) != program.results.end();
 }
 
 constexpr int64_t kBandRows = 16, kBandColumns = 512;
@@ -252,7 +257,7 @@ bool Plan::pair_with_last(const Instr& instr, uint16_t value) {
     right = false;
   }
   int first = paired_index(last.row), second = paired_index(row);
-  if (!(left || right) || first < 0 || second < 0) return false;
+  if (!(left || right) || first < 0 || second < 0 || !runs_as_pair(last.row, row)) return false;
   for (uint16_t result : program.results)
     if (result == before) return false;
   for (size_t i = value - program.first_value() + 1u; i < program.code.size(); i++)
@@ -289,12 +294,14 @@ void Plan::find_direct() {
 void Plan::lay_out(int64_t least_block) {
   size_t width = 0;
   for (uint8_t size : program.slots) width += size;
-  for (const Program::Constant& c : program.constants) width += itemsize(c.type);
-  for (const Bound& in : inputs) width += in.size;
+  for (const Bound& in : inputs)
+    if (in.mode != Mode::fixed) width += in.size;
+  for (const Bound& out : outputs) width += out.size;
+  // All that a block touches takes half of the first cache.
   block =
-      std::clamp<int64_t>(static_cast<int64_t>(24576 / std::max<size_t>(width, 1)) & ~int64_t{63}, least_block, 2048);
+      std::clamp<int64_t>(static_cast<int64_t>(16384 / std::max<size_t>(width, 1)) & ~int64_t{63}, least_block, 2048);
   block = std::min(block, (space.count() + 63) & ~int64_t{63});
-  auto n = static_cast<size_t>(std::max<int64_t>(block, 64));
+  auto n = static_cast<size_t>(std::max<int64_t>(block, kRepeated));
   auto take = [&](size_t bytes) {
     size_t at = scratch;
     scratch += padded(bytes);
@@ -305,17 +312,24 @@ void Plan::lay_out(int64_t least_block) {
     if (in.mode != Mode::flat) in.buffer = take((n + more) * in.size);
     if (in.mode == Mode::staged) in.stage = take(static_cast<size_t>(band_rows * pitch) * in.size);
   }
-  size_t constants = 0;
-  for (const Program::Constant& c : program.constants) constants += padded(n * itemsize(c.type));
   for (uint8_t size : program.slots) slots.push_back(take(n * size));
-  scratch += constants;  // at the end
+  for (const Program::Constant& c : program.constants) {
+    bool stored = is_result(inputs.size() + constants.size());
+    constants.push_back(take((stored ? n : static_cast<size_t>(kRepeated)) * itemsize(c.type)));
+  }
+}
+
+void Plan::shift(std::span<const int64_t> bytes) {
+  size_t i = 0;
+  for (Bound& in : inputs) in.place.data += bytes[i++];
+  for (Bound& out : outputs) out.place.data += bytes[i++];
 }
 
 // ---- Evaluator ------------------------------------------------------------------------------------------------------
 
 Evaluator::Evaluator(const Plan& plan, int64_t elements, size_t extra)
     : plan_(plan), scratch_(thread_scratch(plan.scratch + extra)) {
-  for (size_t i = 0; i < plan.program.registers(); i++) registers_.push_back(nullptr);
+  for (size_t i = 0; i < plan.program.registers(); i++) registers_.push_back({nullptr, false});
   if (plan.has_staged)
     for (int i = 0; i < plan.inputs.size(); i++) staged_.push_back(-1);
   fill_constants(std::min(elements, plan.block));
@@ -333,25 +347,26 @@ void fill(char* to, const void* value, int size, int64_t n) {
 
 void Evaluator::fill_constants(int64_t n) {
   int reg = 0;
+  int64_t few = std::min(n, kRepeated);
   for (const Plan::Bound& in : plan_.inputs) {
     if (in.mode == Plan::Mode::fixed) {
       alignas(16) char value[16];
       if (in.place.scalar) in.place.scalar->store(in.place.type, value);
-      fill(scratch_ + in.buffer, in.place.scalar ? value : in.place.data, in.size, n);
-      registers_[reg] = scratch_ + in.buffer;
+      fill(scratch_ + in.buffer, in.place.scalar ? value : in.place.data, in.size, in.stored ? n : few);
+      registers_[reg] = {scratch_ + in.buffer, !in.stored};
     } else if (in.mode == Plan::Mode::cyclic) {
       fill_cycle(in, n);
     }
     reg++;
   }
-  char* at = scratch_ + plan_.scratch;
-  for (size_t i = plan_.program.constants.size(); i-- > 0;) {
-    const Program::Constant& c = plan_.program.constants[i];
+  for (int i = 0; i < plan_.constants.size(); i++) {
+    const Program::Constant& c = plan_.program.constants[static_cast<size_t>(i)];
     alignas(16) char value[16];
     c.value.store(c.type, value);
-    at -= padded(static_cast<size_t>(std::max<int64_t>(plan_.block, 64)) * itemsize(c.type));
-    fill(at, value, static_cast<int>(itemsize(c.type)), n);
-    registers_[reg + static_cast<int>(i)] = at;
+    char* at = scratch_ + plan_.constants[i];
+    bool stored = plan_.is_result(reg + i);
+    fill(at, value, static_cast<int>(itemsize(c.type)), stored ? n : few);
+    registers_[reg + i] = {at, !stored};
   }
 }
 
@@ -379,14 +394,24 @@ const char* Evaluator::address(const Plan::Bound& operand) const {
   return at;
 }
 
-const void* Evaluator::load(const Plan::Bound& operand, int64_t p, int64_t n) {
-  if (operand.mode == Plan::Mode::flat) return operand.place.data + p * operand.size;
-  if (operand.mode == Plan::Mode::fixed) return scratch_ + operand.buffer;
-  if (operand.mode == Plan::Mode::cyclic) return scratch_ + operand.buffer + p % plan_.space.inner() * operand.size;
-  if (operand.mode == Plan::Mode::staged) return load_staged(operand, p, n);
+Argument Evaluator::load(const Plan::Bound& operand, int64_t p, int64_t n) {
+  if (operand.mode == Plan::Mode::flat) return {operand.place.data + p * operand.size, false};
+  if (operand.mode == Plan::Mode::cyclic)
+    return {scratch_ + operand.buffer + p % plan_.space.inner() * operand.size, false};
+  if (operand.mode == Plan::Mode::staged) return {load_staged(operand, p, n), false};
   int last = plan_.space.ndim() - 1;
   int64_t step = operand.strides[last];
-  if (step == operand.size && index_[last] + n <= plan_.space.inner()) return address(operand);
+  bool in_one_row = index_[last] + n <= plan_.space.inner();
+  if (in_one_row && step == operand.size) return {address(operand), false};
+  if (in_one_row && step == 0 && !operand.stored) {
+    fill(scratch_ + operand.buffer, address(operand), operand.size, std::min(n, kRepeated));
+    return {scratch_ + operand.buffer, true};
+  }
+  return {gather(operand, n), false};
+}
+
+const void* Evaluator::gather(const Plan::Bound& operand, int64_t n) {
+  int64_t step = operand.strides[plan_.space.ndim() - 1];
   char* to = scratch_ + operand.buffer;
   char* out = to;
   auto gather = gather_loop(operand.size);
@@ -466,10 +491,10 @@ void Evaluator::run(int64_t p, int64_t n) {
     void* to = nullptr;
     if (step.direct >= 0) to = store_address(plan_.outputs[step.direct], p, n);
     if (!to) to = scratch_ + plan_.slots[step.slot];
-    const void* args[4];
+    Argument args[4];
     for (int i = 0; i < step.arity; i++) args[i] = registers_[step.args[i]];
     step.loop(to, args, n);
-    registers_[step.value] = to;
+    registers_[step.value].data = to;
   }
   for (int i = 0; i < plan_.outputs.size(); i++) store(plan_.outputs[i], result(i), p, n);
 }

@@ -47,9 +47,10 @@ class Plan {
 
   enum class Mode : uint8_t {
     flat,    // dense over the whole space: used in place
-    fixed,   // the same everywhere: repeated once into a block
+    fixed,   // the same everywhere: repeated
     cyclic,  // every row is the same: repeated once into a block and a row more, used from the right place on
-    rows,    // used in place where a block lies in one row and the row is dense, else gathered
+    rows,    // in a block that lies in one row: used in place if the row is dense, repeated if it is one value. Else
+             // gathered
     staged,  // lies across the rows: transposed band by band
   };
   struct Bound {
@@ -59,11 +60,16 @@ class Plan {
     const int64_t* strides;
     size_t buffer = 0;       // scratch for a gathered block
     size_t stage = 0;        // scratch for a transposed band
+    bool stored = false;     // is itself a result: never repeated, always a whole block
   };
 
   const Program& program;
   Space space;
   SmallVec<Bound, 4> inputs, outputs;
+  bool is_result(int reg) const;
+  // Goes on to other elements of the same operands: each (the outputs last) so many bytes further on.
+  void shift(std::span<const int64_t> bytes);
+
   // One instruction of the program, or two that run as one.
   struct Step {
     MapLoop loop;
@@ -75,7 +81,8 @@ class Plan {
     uint16_t value;      // the register of its value
   };
   SmallVec<Step, 4> steps;
-  SmallVec<size_t, 4> slots; // scratch of each slot
+  SmallVec<size_t, 4> slots;      // scratch of each slot
+  SmallVec<size_t, 4> constants;  // scratch of each constant, repeated
   int64_t block = 0;         // elements evaluated at once at most
   bool has_staged = false, needs_index = false;
   int64_t band_rows = 1, band_columns = 0, pitch = 0;  // of staged operands
@@ -99,7 +106,7 @@ class Evaluator {
   // Evaluates elements [p, p + n) of the space, n <= plan.block, and stores the outputs.
   void run(int64_t p, int64_t n);
   // The value of result i in the block evaluated last.
-  const void* result(int i) const { return registers_[plan_.program.results[static_cast<size_t>(i)]]; }
+  const void* result(int i) const { return registers_[plan_.program.results[static_cast<size_t>(i)]].data; }
   bool in_scratch(const void* p) const { return p >= scratch_ && p < scratch_ + plan_.scratch; }
   char* extra() const { return scratch_ + plan_.scratch; }
 
@@ -108,14 +115,15 @@ class Evaluator {
   void fill_cycle(const Plan::Bound& operand, int64_t n);
   void find_index(int64_t p);
   const char* address(const Plan::Bound& operand) const;
-  const void* load(const Plan::Bound& operand, int64_t p, int64_t n);
+  Argument load(const Plan::Bound& operand, int64_t p, int64_t n);
+  const void* gather(const Plan::Bound& operand, int64_t n);
   const void* load_staged(const Plan::Bound& operand, int64_t p, int64_t n);
   void* store_address(const Plan::Bound& operand, int64_t p, int64_t n) const;
   void store(const Plan::Bound& operand, const void* from, int64_t p, int64_t n);
 
   const Plan& plan_;
   char* scratch_;
-  SmallVec<const void*, 16> registers_;
+  SmallVec<Argument, 16> registers_;
   int64_t index_[kMaxDims];
   SmallVec<int64_t, 4> staged_;  // by input: where the band that it holds begins, -1 for none
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "../moving.h"
 #include "evaluate.h"
 
 namespace slipstream::cpu {
@@ -14,7 +15,7 @@ constexpr int64_t kChunkCost = 1024 * 1024;  // additions in a chunk, about
 int64_t chunk_elements(int cost) { return std::max<int64_t>(8192, kChunkCost / cost & ~int64_t{4095}); }
 
 // Everything dense and of the type that the row computes in: one loop, straight over memory.
-class FlatKernel final : public Kernel {
+class FlatKernel final : public MovingKernel {
  public:
   FlatKernel(const Record& record, MapLoop loop, int64_t n) : loop_(loop), n_(n) {
     const Operand& out = record.outputs[0];
@@ -29,7 +30,6 @@ class FlatKernel final : public Kernel {
       DType type = in.is_scalar() ? scalar_type(record.op->row, record.compute, i) : in.dtype;
       in_size_[i] = static_cast<uint8_t>(itemsize(type));
       if (!in.is_scalar()) continue;
-      has_scalar_ = true;
       record.scalars[static_cast<size_t>(scalar++)].store(type, scalar_[i]);
     }
   }
@@ -37,36 +37,28 @@ class FlatKernel final : public Kernel {
   int64_t chunks(int) const override { return (n_ + chunk_ - 1) / chunk_; }
 
   void run(int, int64_t chunk) override {
-    int64_t begin = chunk * chunk_, end = std::min(n_, begin + chunk_);
-    const void* args[3];
-    if (!has_scalar_) {
-      for (int i = 0; i < arity_; i++) args[i] = in_[i] + begin * in_size_[i];
-      loop_(out_ + begin * out_size_, args, end - begin);
-    } else if (end - begin <= 64) {
-      run_blocks<64>(begin, end);
-    } else {
-      run_blocks<1024>(begin, end);
+    int64_t begin = chunk * chunk_, n = std::min(chunk_, n_ - begin);
+    alignas(64) char repeated[2][kRepeated * 16];
+    Argument args[3];
+    int scalars = 0;
+    for (int i = 0; i < arity_; i++) {
+      if (in_[i]) {
+        args[i] = {in_[i] + begin * in_size_[i], false};
+        continue;
+      }
+      repeat(repeated[scalars], scalar_[i], in_size_[i], std::min(kRepeated, n));
+      args[i] = {repeated[scalars++], true};
     }
+    loop_(out_ + begin * out_size_, args, n);
+  }
+
+  void shift(std::span<const int64_t> bytes) override {
+    for (int i = 0; i < arity_; i++)
+      if (in_[i]) in_[i] += bytes[static_cast<size_t>(i)];
+    out_ += bytes.back();
   }
 
  private:
-  template <int64_t block>
-  void run_blocks(int64_t begin, int64_t end) {
-    alignas(64) char repeated[2][block * 16];
-    const void* args[3];
-    int scalars = 0;
-    for (int i = 0; i < arity_; i++) {
-      if (in_[i]) continue;
-      repeat(repeated[scalars], scalar_[i], in_size_[i], std::min(block, end - begin));
-      args[i] = repeated[scalars++];
-    }
-    for (int64_t p = begin; p < end; p += block) {
-      for (int i = 0; i < arity_; i++)
-        if (in_[i]) args[i] = in_[i] + p * in_size_[i];
-      loop_(out_ + p * out_size_, args, std::min(block, end - p));
-    }
-  }
-
   static void repeat(char* to, const char* value, int size, int64_t n) {
     std::memcpy(to, value, static_cast<size_t>(size));
     size_t bytes = static_cast<size_t>(n) * static_cast<size_t>(size);
@@ -79,11 +71,10 @@ class FlatKernel final : public Kernel {
   char* in_[3];
   int64_t n_, chunk_;
   uint8_t in_size_[3], out_size_, arity_;
-  bool has_scalar_ = false;
   alignas(16) char scalar_[3][16];
 };
 
-class MapKernel final : public Kernel {
+class MapKernel final : public MovingKernel {
  public:
   MapKernel(std::shared_ptr<const Program> program, const Record& record, std::span<Place> in, std::span<Place> out)
       : program_(std::move(program)), plan_(*program_, record.outputs[0].shape, in, out, true) {
@@ -103,6 +94,8 @@ class MapKernel final : public Kernel {
   }
 
   int64_t chunks(int) const override { return std::max<int64_t>(1, (units_ + chunk_ - 1) / chunk_); }
+
+  void shift(std::span<const int64_t> bytes) override { plan_.shift(bytes); }
 
   void run(int, int64_t chunk) override {
     int64_t begin = chunk * chunk_, end = std::min(units_, begin + chunk_);

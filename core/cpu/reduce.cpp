@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "../moving.h"
 #include "evaluate.h"
 
 namespace slipstream::cpu {
@@ -101,7 +102,7 @@ Logical merge_axes(const Shape& shape, uint32_t axes) {
   return logical;
 }
 
-class ReduceKernel final : public Kernel {
+class ReduceKernel final : public MovingKernel {
  public:
   ReduceKernel(std::shared_ptr<const Program> program, const Record& record, std::span<Place> in, uint32_t axes)
       : program_(std::move(program)),
@@ -125,6 +126,13 @@ class ReduceKernel final : public Kernel {
     if (empty_) return;
     logical_.inner_reduced ? cut_rows() : cut_columns();
     if (segments_ > 1) partial_.resize(static_cast<size_t>(outputs_ * segments_) * size_);
+  }
+
+  void shift(std::span<const int64_t> bytes) override {
+    plan_.shift(bytes);
+    int64_t out[] = {0, bytes.back()};
+    if (store_) store_->shift(out);
+    if (!store_) results_ += bytes.back();
   }
 
   // Reduce, combine the segments if there are several, convert and store if the output wants it.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "../moving.h"
 #include "../program.h"
 #include "device.h"
 
@@ -218,12 +219,20 @@ class RowsKernel final : public Kernel {
       at += kAlign - reinterpret_cast<uintptr_t>(at) % kAlign;
       scratch.emplace_back(new Storage(internal.storage->device, bytes, at, nullptr), View{});
     }
+    std::vector<Part> parts(calls_.size());
     int64_t end = std::min(units_, (chunk + 1) * per_chunk_);
     for (int64_t unit = chunk * per_chunk_; unit < end; unit++)
-      for (const Record& call : calls_) run_block(call, unit, scratch);
+      for (size_t i = 0; i < calls_.size(); i++) run_block(calls_[i], parts[i], unit, scratch);
   }
 
  private:
+  // A call on one block. The next block of as many rows is done by the same kernel.
+  struct Part {
+    Record call;
+    std::unique_ptr<Kernel> kernel;
+    MovingKernel* moving = nullptr;  // the kernel, if it can move
+    int64_t unit = 0;
+  };
   struct Internal {
     const Storage* storage;
     int64_t row_bytes;
@@ -260,34 +269,61 @@ class RowsKernel final : public Kernel {
     return kNone;
   }
 
+  int64_t rows_in_unit(int64_t unit) const { return std::min(block_, rows_ - unit % blocks_ * block_); }
+
+  // Bytes from the operand's first element to its first one in the block.
+  int64_t offset(const Operand& operand, int64_t unit) const {
+    int64_t outer = unit / blocks_, at = unit % blocks_ * block_ * operand.strides[axes_ - 1];
+    for (int i = axes_ - 2; i >= 0; i--) {
+      at += outer % outer_[i] * operand.strides[i];
+      outer /= outer_[i];
+    }
+    return at;
+  }
+
   Operand slice(const Operand& operand, int64_t unit, const std::vector<Array>& scratch) const {
     if (operand.is_scalar()) return {};
     View view = operand;
-    int64_t outer = unit / blocks_, begin = unit % blocks_ * block_;
+    for (int i = 0; i < axes_ - 1; i++) view.shape[i] = 1;
+    view.shape[axes_ - 1] = rows_in_unit(unit);
     size_t number = number_of(operand.storage());
-    int64_t offset = begin * view.strides[axes_ - 1];
-    for (int i = axes_ - 2; i >= 0; i--) {
-      offset += outer % outer_[i] * view.strides[i];
-      outer /= outer_[i];
-      view.shape[i] = 1;
-    }
-    view.shape[axes_ - 1] = std::min(block_, rows_ - begin);
     if (number != kNone) return Operand(scratch[number], std::move(view));
-    view.offset += offset;
+    view.offset += offset(operand, unit);
     return Operand(operand, std::move(view));
   }
 
-  void run_block(const Record& call, int64_t unit, const std::vector<Array>& scratch) const {
-    Record part;
-    part.op = call.op;
-    part.compute = call.compute;
-    part.scalars = call.scalars;
-    part.params = call.params;
-    for (const Operand& input : call.inputs) part.inputs.push_back(slice(input, unit, scratch));
-    for (const Operand& output : call.outputs) part.outputs.push_back(slice(output, unit, scratch));
-    std::unique_ptr<Kernel> kernel = backend_.find(*call.op)(part);
-    for (int phase = 0, phases = kernel->phases(); phase < phases; phase++)
-      for (int64_t chunk = 0, n = kernel->chunks(phase); chunk < n; chunk++) kernel->run(phase, chunk);
+  void run_block(const Record& call, Part& part, int64_t unit, const std::vector<Array>& scratch) const {
+    if (part.moving && rows_in_unit(unit) == rows_in_unit(part.unit))
+      move(call, part, unit);
+    else
+      make(call, part, unit, scratch);
+    part.unit = unit;
+    for (int phase = 0, phases = part.kernel->phases(); phase < phases; phase++)
+      for (int64_t chunk = 0, n = part.kernel->chunks(phase); chunk < n; chunk++) part.kernel->run(phase, chunk);
+  }
+
+  void move(const Record& call, Part& part, int64_t unit) const {
+    SmallVec<int64_t, 8> bytes;
+    auto add = [&](const Operand& operand) {
+      bool stays = operand.is_scalar() || is_internal(operand.storage());
+      bytes.push_back(stays ? 0 : offset(operand, unit) - offset(operand, part.unit));
+    };
+    std::for_each(call.inputs.begin(), call.inputs.end(), add);
+    std::for_each(call.outputs.begin(), call.outputs.end(), add);
+    part.moving->shift(std::span(bytes.begin(), static_cast<size_t>(bytes.size())));
+  }
+
+  void make(const Record& call, Part& part, int64_t unit, const std::vector<Array>& scratch) const {
+    part.kernel.reset();
+    part.call = Record();
+    part.call.op = call.op;
+    part.call.compute = call.compute;
+    part.call.scalars = call.scalars;
+    part.call.params = call.params;
+    for (const Operand& input : call.inputs) part.call.inputs.push_back(slice(input, unit, scratch));
+    for (const Operand& output : call.outputs) part.call.outputs.push_back(slice(output, unit, scratch));
+    part.kernel = backend_.find(*call.op)(part.call);
+    part.moving = dynamic_cast<MovingKernel*>(part.kernel.get());
   }
 
   std::span<Record> calls_;

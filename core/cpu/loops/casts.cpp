@@ -66,11 +66,9 @@ template <DType D>
 using byte_or = std::conditional_t<D == DType::b1, uint8_t, loop_t<D>>;
 
 template <DType S, DType D>
-void cast(void* out, const void* const* in, int64_t n) {
+void cast(byte_or<D>* to, const byte_or<S>* from, int64_t n) {
   using From = byte_or<S>;
   using To = byte_or<D>;
-  auto* to = static_cast<To*>(out);
-  auto* from = static_cast<const From*>(in[0]);
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; i++) {
     if constexpr (D == DType::b1)
@@ -80,9 +78,22 @@ void cast(void* out, const void* const* in, int64_t n) {
   }
 }
 
+// The loop of a function that converts dense elements.
+template <auto convert_all>
+struct CastLoop;
+template <class To, class From, void (*convert_all)(To*, const From*, int64_t)>
+struct CastLoop<convert_all> {
+  static void run(void* out, const cpu::Argument* in, int64_t n) {
+    auto* to = static_cast<To*>(out);
+    auto* from = static_cast<const From*>(in[0].data);
+    int64_t at_once = in[0].repeated ? cpu::kRepeated : n;
+    for (int64_t i = 0; i < n; i += at_once) convert_all(to + i, from, std::min(at_once, n - i));
+  }
+};
+
 template <DType S, DType D>
 void fill_cast(Loops& loops) {
-  loops.cast[static_cast<int>(S)][static_cast<int>(D)] = &cast<S, D>;
+  loops.cast[static_cast<int>(S)][static_cast<int>(D)] = &CastLoop<&cast<S, D>>::run;
 }
 template <DType S, DType... D>
 void fill_from(Loops& loops) {
@@ -134,17 +145,7 @@ inline float round_to_odd(double d) {
 }
 
 template <class H>
-void half_to_f32(void* out, const void* const* in, int64_t n) {
-  halves_to_floats(static_cast<float*>(out), static_cast<const H*>(in[0]), n);
-}
-template <class H>
-void f32_to_half(void* out, const void* const* in, int64_t n) {
-  floats_to_halves(static_cast<H*>(out), static_cast<const float*>(in[0]), n);
-}
-template <class H>
-void f64_to_half(void* out, const void* const* in, int64_t n) {
-  auto* to = static_cast<H*>(out);
-  auto* from = static_cast<const double*>(in[0]);
+void doubles_to_halves(H* to, const double* from, int64_t n) {
   alignas(64) float odd[256];
   for (int64_t i = 0; i < n; i += 256) {
     int64_t m = std::min<int64_t>(256, n - i);
@@ -155,9 +156,11 @@ void f64_to_half(void* out, const void* const* in, int64_t n) {
 
 template <class H, DType D>
 void fill_half(Loops& loops) {
-  loops.cast[static_cast<int>(D)][static_cast<int>(DType::f32)] = &half_to_f32<H>;
-  loops.cast[static_cast<int>(DType::f32)][static_cast<int>(D)] = &f32_to_half<H>;
-  loops.cast[static_cast<int>(DType::f64)][static_cast<int>(D)] = &f64_to_half<H>;
+  loops.cast[static_cast<int>(D)][static_cast<int>(DType::f32)] =
+      &CastLoop<static_cast<void (*)(float*, const H*, int64_t)>(&halves_to_floats)>::run;
+  loops.cast[static_cast<int>(DType::f32)][static_cast<int>(D)] =
+      &CastLoop<static_cast<void (*)(H*, const float*, int64_t)>(&floats_to_halves)>::run;
+  loops.cast[static_cast<int>(DType::f64)][static_cast<int>(D)] = &CastLoop<&doubles_to_halves<H>>::run;
 }
 
 }  // namespace

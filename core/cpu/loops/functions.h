@@ -27,7 +27,7 @@ concept Integer = std::is_integral_v<T>;
 template <class T>
 concept Float = std::is_floating_point_v<T>;
 
-// ---- vector math: scalar functions whose vector twins the compiler finds in libmvec
+// ---- vector math: scalar functions whose vector twins the compiler finds in libmvec; exp and tanh are our own
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define SLIP_VECTOR __attribute__((simd("notinbranch"), const, nothrow))
 #else
@@ -45,39 +45,15 @@ concept Float = std::is_floating_point_v<T>;
   inline double name(double x, double y) { return vm_##name(x, y); }
 // clang-format off
 SLIP_MATH1(acos) SLIP_MATH1(acosh) SLIP_MATH1(asin) SLIP_MATH1(asinh) SLIP_MATH1(atan) SLIP_MATH1(atanh)
-SLIP_MATH1(cbrt) SLIP_MATH1(cos) SLIP_MATH1(cosh) SLIP_MATH1(erf) SLIP_MATH1(erfc) SLIP_MATH1(exp) SLIP_MATH1(exp2)
+SLIP_MATH1(cbrt) SLIP_MATH1(cos) SLIP_MATH1(cosh) SLIP_MATH1(erf) SLIP_MATH1(erfc) SLIP_MATH1(exp2)
 SLIP_MATH1(expm1) SLIP_MATH1(log) SLIP_MATH1(log10) SLIP_MATH1(log1p) SLIP_MATH1(log2) SLIP_MATH1(sin) SLIP_MATH1(sinh)
 SLIP_MATH1(tan) SLIP_MATH2(atan2) SLIP_MATH2(hypot) SLIP_MATH2(pow)
 // clang-format on
 #undef SLIP_MATH1
 #undef SLIP_MATH2
-                extern "C" SLIP_VECTOR double vm_tanh(double) __asm__("tanh");
-inline double tanh(double x) { return vm_tanh(x); }
-
-#ifdef __FMA__
-inline float multiply_add(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
-#else
-inline float multiply_add(float x, float y, float z) { return x * y + z; }
-#endif
-
-// expm1(2|x|) / (expm1(2|x|) + 2), within 3 units in the last place; libmvec's takes half as long again.
-// expm1 is 2^n (1 + q) - 1 with 2|x| = n log(2) + r and q = expm1(r) by a polynomial (fitted for the least error).
-inline float tanh(float x) {
-  constexpr float to_integer = 12582912;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
-  float a = __builtin_fabsf(x), twice = a > 15 ? 30 : a + a;
-  float shifted = multiply_add(twice, 1.44269504f, to_integer), n = shifted - to_integer;
-  float r = multiply_add(n, -1.42860677e-6f, multiply_add(n, -0.693145752f, twice));
-  float p = multiply_add(0.00138145985f, r, 0.00836871689f);
-  p = multiply_add(p, r, 0.041668388f);
-  p = multiply_add(p, r, 0.166665206f);
-  p = multiply_add(p, r, 0.499999934f);
-  float q = multiply_add(p, r * r, r);
-  auto power = std::bit_cast<float>((std::bit_cast<int32_t>(shifted) + 127) << 23);
-  float e = multiply_add(power, q, power - 1);
-  return __builtin_copysignf(e / (e + 2), x);
+                inline float sqrt(float x) {
+  return __builtin_sqrtf(x);
 }
-
-inline float sqrt(float x) { return __builtin_sqrtf(x); }
 inline double sqrt(double x) { return __builtin_sqrt(x); }
 inline float floor(float x) { return __builtin_floorf(x); }
 inline double floor(double x) { return __builtin_floor(x); }
@@ -91,6 +67,12 @@ inline float copysign(float x, float y) { return __builtin_copysignf(x, y); }
 inline double copysign(double x, double y) { return __builtin_copysign(x, y); }
 inline float abs(float x) { return __builtin_fabsf(x); }
 inline double abs(double x) { return __builtin_fabs(x); }
+}  // namespace slipstream::SLIP_ISA
+
+#include "exponentials.h"
+
+namespace slipstream::SLIP_ISA {
+
 template <Integer T>
 T abs(T x) {
   if constexpr (std::is_signed_v<T>)
@@ -190,6 +172,20 @@ T sign(T x) {
 template <class T>
 T heaviside(T x, T y) {
   return x != x ? x : (x < 0 ? T(0) : (x > 0 ? T(1) : y));
+}
+
+// x ? y : z, for x of 0 or 1, by their bits: a plain choice may load only one of the two, which vectors cannot.
+template <class T>
+SLIP_INLINE T choose(uint8_t x, T y, T z) {
+  if constexpr (is_cx<T>) {
+    return {choose(x, y.re, z.re), choose(x, y.im, z.im)};
+  } else {
+    using Bits = std::conditional_t<
+        sizeof(T) == 8, uint64_t,
+        std::conditional_t<sizeof(T) == 4, uint32_t, std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
+    auto a = std::bit_cast<Bits>(y), b = std::bit_cast<Bits>(z), mask = static_cast<Bits>(-static_cast<Bits>(x));
+    return std::bit_cast<T>(static_cast<Bits>(b ^ ((a ^ b) & mask)));
+  }
 }
 
 // ---- division: NumPy's, with the sign of the divisor
@@ -301,13 +297,13 @@ T bitwise_invert(T x) {
 
 // ---- logarithms of sums
 template <Float T>
-T logaddexp(T x, T y) {
+SLIP_INLINE T logaddexp(T x, T y) {
   T d = abs(x - y), m = x > y ? x : y;
   T r = m + log1p(exp(-d));
-  return x == y ? x + T(0.6931471805599453) : r + (d != d ? d : T(0));
+  return choose(x == y, x + T(0.6931471805599453), r + choose(d != d, d, T(0)));
 }
 template <Float T>
-T logaddexp2(T x, T y) {
+SLIP_INLINE T logaddexp2(T x, T y) {
   T d = abs(x - y), m = x > y ? x : y;
   T r = m + log1p(exp2(-d)) * T(1.4426950408889634);
   return x == y ? x + 1 : r + (d != d ? d : T(0));
@@ -315,7 +311,7 @@ T logaddexp2(T x, T y) {
 
 // Below 0 through exp(x): 1 / (1 + exp(-x)) would be 0 too early.
 template <Float T>
-T sigmoid(T x) {
+SLIP_INLINE T sigmoid(T x) {
   T e = exp(-abs(x));
   return (x < 0 ? e : T(1)) / (1 + e);
 }

@@ -1,6 +1,7 @@
 // Dense loops made from the rows of ops.def, for one type at a time. Each file beside this one fills some types.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <tuple>
 
@@ -28,94 +29,135 @@ template <DType D>
 using loop_t = typename LoopType<D>::type;
 
 // ---- the values of the table as function objects
-#define UNARY(name, RULE, V, ...) \
-  struct value_##name {           \
-    template <class T>            \
-    static auto of(T x) {         \
-      return V;                   \
-    }                             \
+#define UNARY(name, RULE, V, ...)     \
+  struct value_##name {               \
+    template <class T>                \
+    SLIP_INLINE static auto of(T x) { \
+      return V;                       \
+    }                                 \
   };
-#define BINARY(name, RULE, V, ...) \
-  struct value_##name {            \
-    template <class T>             \
-    static auto of(T x, T y) {     \
-      return V;                    \
-    }                              \
+#define BINARY(name, RULE, V, ...)         \
+  struct value_##name {                    \
+    template <class T>                     \
+    SLIP_INLINE static auto of(T x, T y) { \
+      return V;                            \
+    }                                      \
   };
-#define TERNARY(name, RULE, V, ...) \
-  struct value_##name {             \
-    template <class C, class T>     \
-    static auto of(C x, T y, T z) { \
-      return V;                     \
-    }                               \
+#define TERNARY(name, RULE, V, ...)             \
+  struct value_##name {                         \
+    template <class C, class T>                 \
+    SLIP_INLINE static auto of(C x, T y, T z) { \
+      return V;                                 \
+    }                                           \
   };
 #include "../../ops.def"
 
 // Vector functions and their scalar twins may differ in the last bit. So that an element has the same bits wherever it
 // falls, such loops run whole vectors only, the last one through a copy.
-constexpr int64_t whole_vectors(size_t itemsize) { return static_cast<int64_t>(64 / itemsize); }
-
 constexpr bool needs_whole_vectors(Rule rule, DType t) {
   if (!is_float(t) && !is_complex(t)) return false;
   if (is_complex(t)) return rule != Rule::COMPARE && rule != Rule::TEST && rule != Rule::SELECT;
   return rule == Rule::FLOAT || rule == Rule::REAL || rule == Rule::LIFTED || rule == Rule::DOUBLE;
 }
 
+// An argument as the loops see it: it goes on by `step` elements after each line of the loop.
+template <class T>
+struct In {
+  const T* at;
+  int64_t step;
+};
+
+// Elements that a loop does at once: a cache line of the smallest type.
+template <class... T>
+inline constexpr int64_t kLine = static_cast<int64_t>(64 / std::min({sizeof(T)...}));
+static_assert(kLine<bool> <= cpu::kRepeated);
+
 template <class F, class R, class... T>
-[[gnu::noinline]] void body(R* out, int64_t n, const T*... in) {
+[[gnu::noinline, gnu::noclone]] void lines(R* out, int64_t count, In<T>... in) {
+  constexpr int64_t w = kLine<R, T...>;
+  for (; count > 0; count--) {
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; i++) out[i] = static_cast<R>(F::of(in[i]...));
+#pragma GCC unroll 1  // unrolled, it would no longer be made of vectors
+    for (int64_t i = 0; i < w; i++) out[i] = static_cast<R>(F::of(in.at[i]...));
+    out += w;
+    ((in.at += in.step), ...);
+  }
+}
+
+// Fewer than a line.
+template <class F, class R, class... T>
+void rest_of(R* out, int64_t n, const T*... in) {
+  for (int64_t i = 0; i < n; i++) {
+    asm volatile("");  // vectors would not pay
+    out[i] = static_cast<R>(F::of(in[i]...));
+  }
 }
 
 template <class F, class R, class... T>
-void whole(R* out, int64_t n, const T*... in) {
-  constexpr int64_t w = whole_vectors(sizeof(R));
-  int64_t main = n & ~(w - 1), rest = n - main;
-  if (main) body<F, R, T...>(out, main, in...);
-  if (!rest) return;
-  auto padded = [&](const auto*... from) {
-    std::tuple<std::array<T, w>...> copies;
-    auto fill = [&](auto& copy, const auto* x) {
-      for (int64_t i = 0; i < w; i++) copy[static_cast<size_t>(i)] = x[i < rest ? i : rest - 1];
-    };
-    alignas(64) R last[w];
-    std::apply(
-        [&](auto&... copy) {
-          (fill(copy, from), ...);
-          body<F, R, T...>(last, w, copy.data()...);
-        },
-        copies);
-    for (int64_t i = 0; i < rest; i++) out[main + i] = last[i];
+void last_line(R* out, int64_t n, const T*... in) {
+  constexpr int64_t w = kLine<R, T...>;
+  std::tuple<std::array<T, w>...> copies;
+  auto fill = [&](auto& copy, const auto* x) {
+    for (int64_t i = 0; i < w; i++) copy[static_cast<size_t>(i)] = x[i < n ? i : n - 1];
   };
-  padded(in + main...);
+  alignas(64) R last[w];
+  std::apply(
+      [&](auto&... copy) {
+        (fill(copy, in), ...);
+        lines<F, R, T...>(last, 1, In<T>{copy.data(), 0}...);
+      },
+      copies);
+  for (int64_t i = 0; i < n; i++) out[i] = last[i];
+}
+
+template <class F, bool whole, class R, class... T>
+void run_loop(void* to, int64_t n, In<T>... in) {
+  constexpr int64_t w = kLine<R, T...>;
+  auto* out = static_cast<R*>(to);
+  int64_t count = n / w, rest = n % w;
+  if (count) lines<F, R, T...>(out, count, in...);
+  if (!rest) return;
+  if constexpr (whole)
+    last_line<F, R, T...>(out + count * w, rest, in.at + count * in.step...);
+  else
+    rest_of<F, R, T...>(out + count * w, rest, in.at + count * in.step...);
+}
+
+template <int64_t line, class T>
+In<T> typed(const cpu::Argument& argument) {
+  return {static_cast<const T*>(argument.data), argument.repeated ? 0 : line};
 }
 
 template <class F, Rule rule, DType D, class... T>
-void run_loop(void* out, int64_t n, const T*... in) {
-  constexpr DType given_type = given(rule, D);
-  using R = loop_t<given_type>;
-  if constexpr (needs_whole_vectors(rule, D))
-    whole<F, R, T...>(static_cast<R*>(out), n, in...);
-  else
-    body<F, R, T...>(static_cast<R*>(out), n, in...);
+void run_row(void* out, const cpu::Argument* in, int64_t n) {
+  using R = loop_t<given(rule, D)>;
+  constexpr int64_t w = kLine<R, T...>;
+  int i = 0;
+  std::tuple<In<T>...> args{typed<w, T>(in[i++])...};  // in their order, because of the braces
+  std::apply([&](auto... arg) { run_loop<F, needs_whole_vectors(rule, D), R, T...>(out, n, arg...); }, args);
 }
 
+struct Choice {
+  template <class T>
+  SLIP_INLINE static T of(uint8_t x, T y, T z) {
+    return choose(x, y, z);
+  }
+};
+
 template <class F, Rule rule, DType D>
-void loop1(void* out, const void* const* in, int64_t n) {
-  using T = loop_t<D>;
-  run_loop<F, rule, D>(out, n, static_cast<const T*>(in[0]));
+void loop1(void* out, const cpu::Argument* in, int64_t n) {
+  run_row<F, rule, D, loop_t<D>>(out, in, n);
 }
 template <class F, Rule rule, DType D>
-void loop2(void* out, const void* const* in, int64_t n) {
-  using T = loop_t<D>;
-  run_loop<F, rule, D>(out, n, static_cast<const T*>(in[0]), static_cast<const T*>(in[1]));
+void loop2(void* out, const cpu::Argument* in, int64_t n) {
+  run_row<F, rule, D, loop_t<D>, loop_t<D>>(out, in, n);
 }
 template <class F, Rule rule, DType D>
-void loop3(void* out, const void* const* in, int64_t n) {
-  using T = loop_t<D>;
-  using C = std::conditional_t<info(rule).condition_first, uint8_t, T>;  // of bool, compilers make no vectors
-  run_loop<F, rule, D>(out, n, static_cast<const C*>(in[0]), static_cast<const T*>(in[1]),
-                       static_cast<const T*>(in[2]));
+void loop3(void* out, const cpu::Argument* in, int64_t n) {
+  if constexpr (info(rule).condition_first)
+    run_row<Choice, rule, D, uint8_t, loop_t<D>, loop_t<D>>(out, in, n);
+  else
+    run_row<F, rule, D, loop_t<D>, loop_t<D>, loop_t<D>>(out, in, n);
 }
 
 // Every row of the table that computes in type D.

@@ -23,36 +23,45 @@ struct RowValue;
 
 // The first row's arguments come first, then what else the second one takes; `right`: it takes the value on its right.
 template <Row first, Row second, bool right, class T>
-void pair_loop(void* to, const void* const* in, int64_t n) {
+struct Pair {
   using F = typename RowValue<first>::type;
   using G = typename RowValue<second>::type;
-  constexpr int a = RowValue<first>::arity, b = RowValue<second>::arity;
-  auto* out = static_cast<T*>(to);
-  auto* x = static_cast<const T*>(in[0]);
-  auto* y = static_cast<const T*>(in[a - 1]);
-  auto* z = static_cast<const T*>(in[a + b - 2]);
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n; i++) {
-    T value;
-    if constexpr (a == 1)
-      value = static_cast<T>(F::of(x[i]));
+  SLIP_INLINE static T after(T value) { return static_cast<T>(G::of(value)); }
+  SLIP_INLINE static T after(T value, T z) { return static_cast<T>(right ? G::of(z, value) : G::of(value, z)); }
+  template <class... More>
+  SLIP_INLINE static T of(T x, More... more) {
+    if constexpr (RowValue<first>::arity == 1)
+      return after(static_cast<T>(F::of(x)), more...);
     else
-      value = static_cast<T>(F::of(x[i], y[i]));
-    if constexpr (b == 1)
-      out[i] = static_cast<T>(G::of(value));
-    else if constexpr (right)
-      out[i] = static_cast<T>(G::of(z[i], value));
-    else
-      out[i] = static_cast<T>(G::of(value, z[i]));
+      return of_two(x, more...);
   }
+  template <class... More>
+  SLIP_INLINE static T of_two(T x, T y, More... more) {
+    return after(static_cast<T>(F::of(x, y)), more...);
+  }
+};
+
+template <Row first, Row second, bool right, class T, size_t... i>
+void pair_of(void* to, const cpu::Argument* in, int64_t n, std::index_sequence<i...>) {
+  run_loop<Pair<first, second, right, T>, false, T>(to, n, typed<kLine<T>, T>(in[i])...);
 }
+
+template <Row first, Row second, bool right, class T>
+void pair_loop(void* to, const cpu::Argument* in, int64_t n) {
+  constexpr size_t arity = RowValue<first>::arity + RowValue<second>::arity - 1;
+  pair_of<first, second, right, T>(to, in, n, std::make_index_sequence<arity>());
+}
+
+constexpr bool commutes(Row row) { return row == Row::add || row == Row::multiply; }
 
 template <size_t first, size_t second, DType D>
 void fill_pair(Loops& loops) {
   constexpr Row a = cpu::kPaired[first], b = cpu::kPaired[second];
   auto& pair = loops.pair[D == DType::f64][first][second];
-  pair[0] = &pair_loop<a, b, false, loop_t<D>>;
-  pair[1] = &pair_loop<a, b, RowValue<b>::arity == 2, loop_t<D>>;
+  if constexpr (cpu::runs_as_pair(a, b)) {
+    pair[0] = &pair_loop<a, b, false, loop_t<D>>;
+    pair[1] = &pair_loop < a, b, RowValue<b>::arity == 2 && !commutes(b), loop_t < D >> ;
+  }
 }
 
 template <size_t first, DType D, size_t... second>

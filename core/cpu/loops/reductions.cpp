@@ -10,18 +10,34 @@ T both(T a, T b) {
   return static_cast<T>(F::of(a, b));
 }
 
+template <class F, int width, class T>
+T halve(T* acc) {
+  for (int j = 0; j < width; j++) acc[j] = both<F, T>(acc[j], acc[j + width]);
+  if constexpr (width == 1)
+    return acc[0];
+  else
+    return halve<F, width / 2>(acc);
+}
+
 // Lane j takes elements j, j + lanes, ...; then halves of the lanes are combined until one is left.
 template <class F, int lanes, class T>
 T lane_tree(const T* x, int64_t n) {
   T acc[lanes];
-  for (int j = 0; j < lanes; j++) acc[j] = x[j];
   int64_t i = lanes;
+  if (n == lanes) {  // a mere copy would not stay in registers
+    for (int j = 0; j < lanes / 2; j++) acc[j] = both<F, T>(x[j], x[lanes / 2 + j]);
+    return halve<F, lanes / 4>(acc);
+  }
+  if (n >= 2 * lanes) {
+    for (int j = 0; j < lanes; j++) acc[j] = both<F, T>(x[j], x[lanes + j]);
+    i += lanes;
+  } else {
+    for (int j = 0; j < lanes; j++) acc[j] = x[j];
+  }
   for (; i + lanes <= n; i += lanes)
     for (int j = 0; j < lanes; j++) acc[j] = both<F, T>(acc[j], x[i + j]);
   for (int j = 0; i + j < n; j++) acc[j] = both<F, T>(acc[j], x[i + j]);
-  for (int width = lanes / 2; width > 0; width /= 2)
-    for (int j = 0; j < width; j++) acc[j] = both<F, T>(acc[j], acc[j + width]);
-  return acc[0];
+  return halve<F, lanes / 2>(acc);
 }
 
 template <class F, class T>
