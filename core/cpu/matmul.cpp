@@ -7,6 +7,7 @@
 #include "blas.h"
 #include "convert.h"
 #include "dispatch.h"
+#include "room.h"
 
 namespace slipstream::cpu {
 
@@ -288,6 +289,55 @@ class VectorProduct final : public Kernel {
   std::vector<T> parts_;  // results of blocks of columns
 };
 
+// A small result of long sums: too few tiles to go round, so the sums are cut instead, and the parts added up in order.
+template <class T>
+class DeepProduct final : public Kernel {
+ public:
+  // Results that could be worth an epilogue (engine/tiles.cpp) stay with Product.
+  static bool suits(const Record& call) {
+    int64_t m = call.outputs[0].shape[0], n = call.outputs[0].shape[1], k = call.inputs[0].shape[1];
+    return m > 0 && n > 0 && m * n < 32 * 1024 && k >= 8 * std::max(m, n) && blocks(m, n, k) > 1;
+  }
+
+  explicit DeepProduct(const Record& call)
+      : a_(matrix<T>(call.inputs[0])),
+        b_(matrix<T>(call.inputs[1])),
+        c_(matrix<T>(call.outputs[0])),
+        block_(even(a_.columns, (a_.columns + blocks() - 1) / blocks())),
+        blocks_(chunks_of(a_.columns, block_)),
+        parts_(c_.rows * c_.columns, blocks_) {}
+
+  int phases() const override { return 2; }
+  int64_t chunks(int phase) const override { return phase == 0 ? blocks_ : 1; }
+
+  void run(int phase, int64_t chunk) override {
+    if (phase == 1) return add_up();
+    int64_t begin = chunk * block_, n = std::min(block_, a_.columns - begin);
+    product(a_.block(0, begin, a_.rows, n), b_.block(begin, 0, n, b_.columns),
+            {parts_[chunk], c_.rows, c_.columns, c_.columns, 1, {false, c_.columns}});
+  }
+
+ private:
+  static int64_t blocks(int64_t m, int64_t n, int64_t k) {
+    constexpr double kBlock = 8e6;
+    double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * cost_of<T>();
+    return static_cast<int64_t>(std::clamp(work / kBlock, 1.0, 8.0));
+  }
+  int64_t blocks() const { return blocks(c_.rows, c_.columns, a_.columns); }
+
+  void add_up() {
+    int64_t size = c_.rows * c_.columns;
+    T* sums = parts_[0];
+    for (int64_t chunk = 1; chunk < blocks_; chunk++)
+      for (int64_t i = 0; i < size; i++) sums[i] += parts_[chunk][i];
+    for (int64_t i = 0; i < size; i++) c_.at(i / c_.columns, i % c_.columns) = sums[i];
+  }
+
+  Matrix<T> a_, b_, c_;
+  int64_t block_, blocks_;
+  Room<T> parts_;
+};
+
 bool is_one_vector_product(const Operand& out) {
   int last = out.ndim() - 1;
   int64_t m = out.shape[last - 1], n = out.shape[last];
@@ -303,6 +353,7 @@ std::unique_ptr<Kernel> make_matmul(const Record& call) {
       if constexpr (kBlas<T>) {
         bool vector = is_one_vector_product(call.outputs[0]) && call.inputs[0].size() > 0;
         if (vector && blas_loaded()) return std::make_unique<VectorProduct<T>>(call);
+        if (call.outputs[0].ndim() == 2 && DeepProduct<T>::suits(call)) return std::make_unique<DeepProduct<T>>(call);
       }
       return std::make_unique<Product<T>>(call);
     }

@@ -9,7 +9,7 @@ import numpy
 import pytest
 from gradcheck import check, leaf
 
-from slipstream import autograd, np, npx
+from slipstream import autograd, np, npx, profiler
 
 Function = Callable[..., Any]
 
@@ -64,6 +64,8 @@ COMPOSED: dict[str, tuple[Function, list[tuple[int, ...]]]] = {
     "roll": (lambda x: np.roll(x, 2, axis=1), [(2, 5)]),
     "pad by concatenation": (lambda x: np.concatenate([np.zeros((1, 2), "float64"), x]), [(2, 2)]),
     "matmul": (np.matmul, [(2, 3), (3, 4)]),
+    "matmul of transposes": (lambda x, y: np.matmul(x.T, y.T), [(3, 2), (4, 3)]),
+    "matmul of a stack and a transpose": (lambda x, y: np.matmul(x, y.T), [(2, 3, 2), (4, 2)]),
     "matmul of vectors": (np.matmul, [(3,), (3,)]),
     "matmul vector matrix": (np.matmul, [(3,), (3, 2)]),
     "matmul matrix vector": (np.matmul, [(2, 3), (3,)]),
@@ -177,3 +179,17 @@ def test_a_broadcast_gradient_can_be_written() -> None:
     y.backward()
     x.grad[0] = 5
     numpy.testing.assert_array_equal(x.grad.asnumpy(), [[5, 5, 5], [1, 1, 1]])
+
+
+def test_the_gradient_of_a_transposed_weight_is_not_copied() -> None:
+    x, weight, scale = np.ones((50, 40)), np.ones((30, 40)), np.ones((50, 30))
+    weight.attach_grad()
+    with autograd.record():
+        y = (np.matmul(x, weight.T) * scale).sum()
+    with profiler.trace() as trace:
+        y.backward()
+        weight.grad.wait_to_read()
+    names = [event["name"] for event in trace.events if event["type"] == "run"]
+    assert "matmul" in names
+    assert "copy" not in names
+    assert (weight.grad.asnumpy() == 50).all()

@@ -405,9 +405,10 @@ class Lines:
         if x.value.ndim > 1:
             calls += [f"np.matmul({x.name}, np.swapaxes({x.name}, -1, -2))", f"np.trace({x.name})"]
             calls += [f"(np.matmul({x.name}, np.swapaxes({x.name}, -1, -2)) + {x.name}[..., :1]) * 2"]
-        if x.value.ndim == y.value.ndim == 2 and x.value.size > 0 and y.value.size > 0 and self.rng.random() < 0.3:
+        if x.value.ndim == y.value.ndim == 2 and x.value.size > 0 and y.value.size > 0 and self.rng.random() < 0.2:
             # so large that what follows is done tile by tile
-            tall, wide = (f"np.tile({v.name}, {n})" for v, n in ((x, (190 // len(x.value) + 1, 1)), (y, (1, 190))))
+            down, across = 190 // x.value.shape[0] + 1, 190 // y.value.shape[1] + 1
+            tall, wide = f"np.tile({x.name}, ({down}, 1))", f"np.tile({y.name}, (1, {across}))"
             calls = [f"np.matmul({tall}, {wide}) * 2 - 1", f"(np.matmul({tall}, {wide}) + {x.name}[0, 0]).T * 2"]
         return Line(self.rng.choice(calls), (x, x, y), rounding="sum", device=x.device)
 
