@@ -27,10 +27,10 @@ void restore_zeros(T* sorted, const T* x, int64_t n, bool descending) {
       return std::partition_point(sorted, sorted + n, [&](const T& v) { return key(v) < k; });
     };
     // Both zeros are neighbours among the images, whichever comes first: the second is kSign.
-    T* begin = edge(static_cast<typename I::Key>(I::kSign - 1));
+    constexpr auto first = static_cast<typename I::Key>(I::kSign - 1);
     T* middle = edge(I::kSign);
-    T* end = edge(static_cast<typename I::Key>(I::kSign + 1));
-    if (begin == middle || middle == end) return;
+    if (middle == sorted || middle == sorted + n || key(middle[-1]) != first || key(*middle) != I::kSign) return;
+    T *begin = edge(first), *end = edge(static_cast<typename I::Key>(I::kSign + 1));
     for (const T* v = x; begin < end; v++)
       if (I::of_value(*v) == I::kZero) *begin++ = *v;
   }

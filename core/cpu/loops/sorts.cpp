@@ -219,7 +219,7 @@ struct Sorter {
 
   static void* sort(void* entries, void* room, int64_t n) {
     auto *x = static_cast<E*>(entries), *spare = static_cast<E*>(room);
-    if (n <= kRun) {
+    if (n <= (kByVectors<E> ? 8 : kRun)) {
       insertion_sort(x, n);
       return x;
     }
