@@ -1,4 +1,4 @@
-"""Other libraries on our arrays. SciPy reads this variable when it is imported; each test says which library it needs."""
+"""Other libraries on our arrays. SciPy reads this variable when it is imported; tests say which library they need."""
 
 import os
 

@@ -17,7 +17,7 @@ pytestmark = [
     ),
 ]
 
-import scipy.cluster  # noqa: E402
+import scipy.cluster  # noqa: E402, F811
 import scipy.fft  # noqa: E402
 import scipy.integrate  # noqa: E402
 import scipy.ndimage  # noqa: E402

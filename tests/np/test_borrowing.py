@@ -123,7 +123,7 @@ def test_memory_that_nobody_may_write() -> None:
             with pytest.raises(ValueError, match="the array is read-only"):
                 write()
         assert x.asnumpy().tolist() == before
-        with pytest.raises((TypeError, BufferError), match="not writable|read-only"):
+        with pytest.raises((TypeError, BufferError), match=r"not writable|read-only"):
             (ctypes.c_char * x.nbytes).from_buffer(x)  # asks for memory to write to
         again = numpy.from_dlpack(x)
         assert not again.flags.writeable

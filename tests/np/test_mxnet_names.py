@@ -143,7 +143,7 @@ def test_arrays_of_two_by_name() -> None:
     assert np.subtract(x1=x, x2=y).tolist() == np.subtract(x, x2=y).tolist() == [-2, -3]
     assert np.sqrt(x=np.array([4.0])).tolist() == [2]
     for wrong in (lambda: np.subtract(x, x1=y), lambda: np.subtract(x2=y), lambda: np.sqrt(x, x=y)):
-        with pytest.raises(TypeError, match="subtract|sqrt"):
+        with pytest.raises(TypeError, match=r"subtract|sqrt"):
             wrong()
 
 

@@ -1,4 +1,4 @@
-"""Parts, shapes with codes, paddings and norms by MXNet's names, against plain NumPy; and the methods of their names."""
+"""Parts, shapes with codes, paddings and norms by MXNet's names, against NumPy; and the methods of their names."""
 
 from __future__ import annotations
 

@@ -331,7 +331,7 @@ def _data(self: ndarray) -> memoryview:
     >>> np.ones(2).data.tolist()
     [1.0, 1.0]
     """
-    return memoryview(self)
+    return memoryview(self)  # type: ignore[arg-type]
 
 
 flat, base, ctypes, data = property(_flat, _set_flat), property(_base), property(_ctypes), property(_data)

@@ -90,7 +90,7 @@ def get_cuda_compute_capability(device: DeviceLike) -> int | None:
     except OSError:
         return None
     number, version = ctypes.c_int(), [ctypes.c_int(), ctypes.c_int()]
-    calls = [(driver.cuInit, 0), (driver.cuDeviceGet, ctypes.byref(number), given.device_id)]
+    calls: list[Any] = [(driver.cuInit, 0), (driver.cuDeviceGet, ctypes.byref(number), given.device_id)]
     for attribute, into in zip((75, 76), version, strict=True):  # COMPUTE_CAPABILITY_MAJOR and _MINOR
         calls.append((driver.cuDeviceGetAttribute, ctypes.byref(into), attribute, number))
     if any(function(*args) for function, *args in calls):

@@ -1,8 +1,8 @@
 """Numbers of 8 bits that stand for real ones in a range, and layers on them, by MXNet's names.
 
-An array with a range (min, max) stands for its integers times a step: max(|min|, |max|) / 127 for int8, (max - min) / 255
-from `min` on for uint8, max(|min|, |max|) / (2**31 - 1) for int32. Layers multiply the integers exactly, as int32. They
-are here for programs that have them; float32 layers are quicker.
+An array with a range (min, max) stands for its integers times a step: max(|min|, |max|) / 127 for int8, (max - min) /
+255 from `min` on for uint8, max(|min|, |max|) / (2**31 - 1) for int32. Layers multiply the integers exactly, as int32.
+They are here for programs that have them; float32 layers are quicker.
 """
 
 from __future__ import annotations
@@ -381,7 +381,7 @@ def quantized_elemwise_mul(
     found = _with_range(made, step)
     if min_calib_range is None or max_calib_range is None:
         return found
-    return requantize(*found, "int8", min_calib_range, max_calib_range)
+    return requantize(found[0], found[1], found[2], "int8", min_calib_range, max_calib_range)
 
 
 @with_out

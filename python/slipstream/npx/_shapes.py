@@ -186,8 +186,8 @@ class _Codes:
 def reshape(a: ArrayLike, newshape: Any, reverse: bool = False, order: str = "C") -> ndarray:
     """The same elements in another shape, in which codes stand for axes of the old one.
 
-    -1: what is left; -2: the next axis as it is; -3: leaves out the next axis, which is 1; -4: all axes that remain; -5: the
-    next two axes as one; -6: the next axis as the two lengths that follow. `reverse` reads all from the back.
+    -1: what is left; -2: the next axis as it is; -3: leaves out the next axis, which is 1; -4: all axes that remain;
+    -5: the next two axes as one; -6: the next axis as the two lengths that follow. `reverse` reads all from the back.
 
     >>> npx.reshape(np.ones((2, 3, 8)), (-2, -2, 2, -1)).shape
     (2, 3, 2, 4)
