@@ -16,16 +16,16 @@ def resident() -> int:
 def main(steps: int) -> None:
     np.random.seed(1)
     net = nn.Sequential()
-    net.add(nn.Dense(16, activation="relu"), nn.LayerNorm(), nn.Dense(4))
+    net.add(nn.Dense(16, activation="relu"), nn.Dense(4))
     net.initialize()
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.01, "momentum": 0.9})
-    loss_of = gluon.loss.SoftmaxCrossEntropyLoss()
+    loss_of = gluon.loss.L2Loss()
     early, total = 0, np.zeros(())
     with engine.pace(1) as pace:
         for step in range(steps):
-            x, y = np.random.normal(size=(8, 6)), np.random.randint(0, 4, size=(8,))
+            x = np.random.normal(size=(8, 6))
             with autograd.record():
-                loss = loss_of(net(x), y)
+                loss = loss_of(net(x), x[:, :4])
             loss.backward()
             trainer.step(8)
             total += loss.mean()
