@@ -1,5 +1,7 @@
-// Convolution and pooling, with their gradients.
+// Convolution, pooling and batch normalisation, with their gradients.
 
+#include "../core/ops/norm.h"
+#include "../core/ops/shared_product.h"
 #include "../core/ops/structural.h"
 #include "ndarray.h"
 
@@ -69,11 +71,38 @@ void bind_pooling(nb::module_& m) {
       nb::arg("size"));
 }
 
+std::optional<Array> optional_array(nb::handle x, Device device) {
+  return x.is_none() ? std::nullopt : std::optional(to_array(x.ptr(), device));
+}
+
+void bind_norm(nb::module_& m) {
+  m.def(
+      "batch_norm_fixed",
+      [](const Array& data, nb::object gamma, const Array& beta, const Array& mean, const Array& variance, double eps) {
+        std::optional<Array> g = optional_array(gamma, data.device());
+        return batch_norm_fixed(data, g ? &*g : nullptr, beta, mean, variance, eps);
+      },
+      nb::arg("data"), nb::arg("gamma").none(), nb::arg("beta"), nb::arg("mean"), nb::arg("variance"), nb::arg("eps"),
+      "By given statistics; the result has no history.");
+  m.def("shared_product", &shared_product, nb::arg("x"), nb::arg("weight"),
+        "matmul, for a weight of many steps: its gradient is one product over all of them.");
+  m.def(
+      "batch_norm",
+      [](const Array& data, nb::object gamma, const Array& beta, double eps) {
+        std::optional<Array> g = optional_array(gamma, data.device());
+        BatchNormed made = batch_norm(data, g ? &*g : nullptr, beta, eps);
+        return std::vector<Array>{made.result, made.mean, made.variance};
+      },
+      nb::arg("data"), nb::arg("gamma").none(), nb::arg("beta"), nb::arg("eps"),
+      "By the batch's own statistics; the result, and each channel's mean and variance, which have no history.");
+}
+
 }  // namespace
 
 void bind_neural(nb::module_& m) {
   bind_convolution(m);
   bind_pooling(m);
+  bind_norm(m);
 }
 
 }  // namespace slipstream::python

@@ -18,6 +18,7 @@ struct Entry {
   int variable = -1;             // its gradient is asked for, as this variable
   bool needed = false;           // a leaf or variable lies behind it
   bool own = false;              // the gradient is an array of this pass alone, and may be written
+  std::vector<Array> lefts, rights;  // products that are still to be added
 };
 
 class Pass final : public Spread {
@@ -45,6 +46,7 @@ class Pass final : public Spread {
   void add(int input, Array g) override { add_part(input, 0, std::move(g)); }
   void add_part(int input, int part, Array g) override;
   void add_selection(int input, const Array& g, const View& inner, const Shape& shape) override;
+  void add_product(int input, const Array& left, const Array& g) override;
 
  private:
   int entry_of(Node* node);
@@ -53,6 +55,7 @@ class Pass final : public Spread {
     return node ? const_cast<Entry*>(&entries_[static_cast<size_t>(numbers_.at(node))]) : nullptr;
   }
   void accumulate(Array& sum, Array&& g, bool& own);
+  void add_products(Entry& entry);
   void finish(Entry& entry, bool leaves);
   void step(Entry& entry, bool leaves);
 
@@ -162,7 +165,26 @@ void Pass::add_selection(int input, const Array& g, const View& inner, const Sha
   elementwise(Row::add, {Arg(target), Arg(g)}, options);
 }
 
+void Pass::add_product(int input, const Array& left, const Array& g) {
+  Entry* to = input_entry(input);
+  if (!to || !to->needed) return;
+  to->lefts.push_back(left);
+  to->rights.push_back(g);
+}
+
+// The sum of many products is one product of what they are made of, one below the other.
+void Pass::add_products(Entry& entry) {
+  if (entry.lefts.empty()) return;
+  auto joined = [](const std::vector<Array>& parts) { return parts.size() == 1 ? parts[0] : concatenate(parts, 0); };
+  Array product = matmul(transpose(joined(entry.lefts)), joined(entry.rights));
+  entry.lefts.clear();
+  entry.rights.clear();
+  if (entry.gradients.empty()) entry.gradients.emplace_back();
+  accumulate(entry.gradients[0], std::move(product), entry.own);
+}
+
 void Pass::finish(Entry& entry, bool leaves) {
+  add_products(entry);
   Array g = entry.gradients.empty() ? Array() : std::move(entry.gradients[0]);
   entry.gradients.clear();
   if (leaves)
@@ -216,6 +238,7 @@ void Pass::run(bool leaves) {
       if (entry.variable >= 0) finish(entry, false);
       continue;
     }
+    add_products(entry);
     if (entry.variable >= 0 && !entry.gradients.empty())
       found_[static_cast<size_t>(entry.variable)] = entry.gradients[0];
     step(entry, leaves);

@@ -110,6 +110,7 @@ Array Saved::get() const {
 }
 
 bool wanted(int input) { return running.spread->wants(input); }
+void add_product(int input, const Array& left, const Array& g) { running.spread->add_product(input, left, g); }
 
 // ---- noted operations -----------------------------------------------------------------------------------------------
 

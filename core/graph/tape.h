@@ -103,6 +103,8 @@ inline bool follows_any(std::span<const Array> inputs) {
 
 // Inside a gradient: does anybody want the gradient of the i-th input?
 bool wanted(int input);
+// Inside a gradient, in place of returning one for the i-th input: see Spread::add_product.
+void add_product(int input, const Array& left, const Array& g);
 
 // ---- views --------------------------------------------------------------------------------------------------------
 
@@ -174,6 +176,8 @@ class Spread {
   virtual void add(int input, Array g) = 0;
   virtual void add_part(int input, int part, Array g) = 0;  // the input is a node of several results
   virtual void add_selection(int input, const Array& g, const View& inner, const Shape& shape) = 0;
+  // Adds the transpose of `left` times g. Products for one input wait until all are there, and are one then.
+  virtual void add_product(int input, const Array& left, const Array& g) = 0;
 };
 
 // From the heads to all leaves. A head's gradient is ones where `head_gradients` has none for it.
@@ -204,7 +208,7 @@ std::string place(SourceId source);  // "train.py, line 3, in step", or that it 
 // The node whose gradient runs on this thread.
 struct Running {
   Node* node = nullptr;
-  const Spread* spread = nullptr;
+  Spread* spread = nullptr;
 };
 extern thread_local constinit Running running __attribute__((tls_model("initial-exec")));
 

@@ -9,7 +9,7 @@ import numpy
 import pytest
 from gradcheck import check
 
-from slipstream import autograd, np, npx
+from slipstream import _core, autograd, engine, np, npx, profiler
 
 # Name: function, shapes of its arguments.
 CASES: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
@@ -81,6 +81,61 @@ def test_batch_norm(rng: numpy.random.Generator, training: bool) -> None:
             return npx.batch_norm(x, gamma, beta, mean, var, fix_gamma=False)
 
     check(normalize, [rng.normal(size=(4, 3, 2)), rng.normal(size=3), rng.normal(size=3)], rng, tolerance=2e-5)
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+def test_batch_norm_by_channel(rng: numpy.random.Generator, fixed: bool) -> None:
+    """Channels with many places have a kernel of their own; its gradient has one, too."""
+
+    def normalize(x: Any, gamma: Any, beta: Any) -> Any:
+        mean, var = np.zeros(2, dtype="float64"), np.ones(2, dtype="float64")
+        with autograd.train_mode():
+            made = npx.batch_norm(x, gamma, beta, mean, var, fix_gamma=fixed)
+        return made + gamma.sum()  # with fix_gamma nobody else would read it
+
+    values = [rng.normal(size=(3, 2, 3, 5)), rng.normal(size=2), rng.normal(size=2)]
+    check(normalize, values, rng, tolerance=2e-5, exact=False)  # to be differentiated again it is made of rows
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(2, 3, 8), (5, 1, 3, 7), (1, 2, 1100), (3, 17, 40, 33), (2, 2, 3, 4, 5)])
+def test_batch_norm_by_channel_is_the_composed_one(
+    rng: numpy.random.Generator, shape: tuple[int, ...], dtype: str
+) -> None:
+    values = [rng.normal(3, 2, size=shape), *(rng.normal(size=shape[1]) for _ in range(2)), rng.normal(size=shape)]
+    found = []
+    for composed in (False, True):
+        x, gamma, beta, head = (np.array(v, dtype=dtype) for v in values)
+        mean, var = np.zeros(shape[1], dtype=dtype), np.ones(shape[1], dtype=dtype)
+        for v in (x, gamma, beta):
+            v.attach_grad()
+        with autograd.record():
+            made = npx.batch_norm(x, gamma, beta, mean, var, fix_gamma=False, output_mean_var=composed)
+            made = made[0] if composed else made
+        made.backward(head)
+        found.append([v.asnumpy() for v in (made, mean, var, x.grad, gamma.grad, beta.grad)])
+    for a, b in zip(*found, strict=True):
+        numpy.testing.assert_allclose(a, b, rtol=1e-9 if dtype == "float64" else 2e-4, atol=1e-4 * abs(b).max())
+
+
+@pytest.mark.parametrize("steps", [1, 4])
+def test_the_gradient_of_a_weight_of_many_steps_is_one_product(rng: numpy.random.Generator, steps: int) -> None:
+    def run(x: Any, weight: Any) -> Any:
+        for _ in range(steps):
+            x = np.tanh(_core.shared_product(x, weight))
+        return x
+
+    check(run, [rng.normal(size=(3, 4)), rng.normal(size=(4, 4))], rng, tolerance=2e-5)
+    x, weight = np.array(rng.normal(size=(3, 4))), np.array(rng.normal(size=(4, 4)))
+    weight.attach_grad()
+    with autograd.record():
+        out = run(x, weight)
+    with profiler.trace() as trace, engine.no_skip():
+        out.backward()
+        npx.waitall()
+    shapes = [e["shapes"] for e in trace.events if e["type"] == "record" and e["name"] == "matmul"]
+    assert sum(text.startswith(f"(4, {3 * steps}) ") for text in shapes) == 1
+    assert len(shapes) == steps
 
 
 @pytest.mark.parametrize("mode", ["rnn_tanh", "gru", "lstm"])

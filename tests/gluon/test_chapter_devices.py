@@ -6,12 +6,14 @@ Letters and numbers name its statements: M (several devices by hand), C (blocks 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy
 import pytest
 
-from slipstream import autograd, engine, gluon, init, kvstore, np, npx
+from slipstream import autograd, engine, gluon, init, kvstore, np, npx, profiler
 from slipstream.gluon import nn
 
 DEVICES = [npx.cpu(1), npx.cpu(2)]
@@ -48,6 +50,39 @@ def shards(x: Any, devices: Any) -> list[Any]:
 
 def loss_of(net: Any, x: Any, y: Any) -> Any:
     return ((net(x) - y) ** 2).sum()
+
+
+# ---- backward passes that somebody holds up
+
+
+only_async = pytest.mark.skipif(engine.kind() == "sync", reason="the synchronous engine runs each call at once")
+
+
+class Passing(autograd.Function):
+    """Gives on what it gets; the gradient passes through a function on the host."""
+
+    def __init__(self, wait: Callable[[], Any]) -> None:
+        self.wait = wait
+
+    def forward(self, v: Any) -> Any:
+        return v * 1
+
+    def backward(self, g: Any) -> Any:
+        def passed(values: Any) -> Any:
+            self.wait()
+            return values
+
+        return npx.host_call(passed, [g], g.shape, "float32")
+
+
+@contextmanager
+def held() -> Iterator[Callable[[], Any]]:
+    """A function that returns when the block has ended."""
+    opened = threading.Event()
+    try:
+        yield lambda: opened.wait(60)
+    finally:
+        opened.set()
 
 
 # ---- M: by hand
@@ -162,6 +197,41 @@ def test_m10_batch_norm_keeps_statistics_for_each_device() -> None:
             layer(np.full((4, 2), float(i + 1), ctx=device))
     means = [layer.running_mean.data(device).asnumpy() for device in DEVICES]
     numpy.testing.assert_allclose(means, [[0.1, 0.1], [0.2, 0.2]], rtol=1e-5)
+
+
+@only_async
+def test_m6_backward_passes_of_two_devices_run_side_by_side(rng: Rng) -> None:
+    """Each of the two ends only when the other has begun."""
+    net, meeting = made_mlp(ctx=DEVICES), threading.Barrier(2, timeout=60)
+    x, y = batch(rng)
+    before = engine.set_workers(2)
+    try:
+        with autograd.record():
+            losses = [
+                ((net[1](Passing(meeting.wait)(net[0](a))) - b) ** 2).sum()
+                for a, b in zip(shards(x, DEVICES), shards(y, DEVICES), strict=True)
+            ]
+        for loss in losses:
+            loss.backward()
+        assert all(net[0].weight.grad(device).asnumpy().any() for device in DEVICES)
+    finally:
+        engine.set_workers(before)
+
+
+@only_async
+def test_m11_gradients_are_exchanged_while_others_are_still_computed(rng: Rng) -> None:
+    net = made_mlp(ctx=DEVICES)
+    trainer = gluon.Trainer(net.collect_params(), "sgd")
+    with held() as gate:
+        with autograd.record():
+            losses = [net[1](Passing(gate)(net[0](a))).sum() for a in shards(batch(rng)[0], DEVICES)]
+        autograd.backward(losses)
+        trainer.allreduce_grads()
+        sums = [net[1].bias.grad(device).asnumpy() for device in DEVICES]  # ready although the first layer's are not
+        assert not any(net[0].bias.grad(device).is_ready() for device in DEVICES)
+    assert (sums[0] == 8).all() and (sums[1] == 8).all()
+    first, second = (net[0].bias.grad(device).asnumpy() for device in DEVICES)
+    assert (first == second).all()
 
 
 # ---- C: blocks and a trainer
@@ -279,32 +349,23 @@ def test_k4_k6_where_the_sum_is_made_changes_nothing() -> None:
             assert (value == results[0][0]).all()
 
 
-@pytest.mark.skipif(engine.kind() == "sync", reason="the synchronous engine runs each call at once")
-def test_k9_an_update_starts_before_the_backward_pass_has_ended() -> None:
-    """The last layer's update needs its own gradient alone: it can be read while the first layer's still waits."""
+@only_async
+def test_k9_an_update_runs_while_the_rest_of_the_backward_pass_does() -> None:
+    """The last layer's update needs its own gradient alone: the trace has it before the end of the rest."""
     net = made_mlp()
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
-    gate = threading.Event()
-    x = np.ones((8, 6))
-
-    class Slow(autograd.Function):
-        def forward(self, v: Any) -> Any:
-            return v * 1
-
-        def backward(self, g: Any) -> Any:
-            def wait(values: Any) -> Any:
-                gate.wait(20)
-                return values
-
-            return npx.host_call(wait, [g], g.shape, "float32")
-
-    with autograd.record():
-        hidden = net[0](x)
-        loss = net[1](Slow()(hidden)).sum()
-    loss.backward()
-    trainer.step(8)
-    before = net[1].bias.data().asnumpy()  # would never come if it waited for the first layer
-    assert not net[0].bias.data().is_ready()
-    gate.set()
-    assert before.any()
-    assert net[0].bias.data().asnumpy().any()
+    with profiler.trace() as trace:
+        with held() as gate:
+            with autograd.record():
+                loss = net[1](Passing(gate)(net[0](np.ones((8, 6))))).sum()
+            loss.backward()
+            trainer.step(8)
+            moved = net[1].bias.data().asnumpy()  # would never come if it waited for the first layer
+            assert not net[0].bias.data().is_ready()
+        npx.waitall()
+    assert moved.any() and net[0].bias.data().asnumpy().any()
+    runs = [event for event in trace.events if event["type"] == "run"]
+    (backward,) = (event for event in runs if event["name"] == "host_call")
+    rows = {shape: [e for e in runs if f"-> ({shape},)" in e["shapes"] and "subtract" in e["name"]] for shape in (3, 8)}
+    assert rows[3] and all(e["end_ns"] < backward["end_ns"] for e in rows[3])
+    assert rows[8] and all(e["start_ns"] > backward["end_ns"] for e in rows[8])

@@ -191,6 +191,42 @@ def test_batch_norm(rng: Rng, axis: int, scale: bool) -> None:
     assert layer.running_mean.grad_req == layer.running_var.grad_req == "null"
 
 
+@pytest.mark.parametrize("scale", [True, False])
+def test_sync_batch_norm_has_the_statistics_of_all_devices(rng: Rng, scale: bool) -> None:
+    """As one batch norm over the whole batch on one device: results, gradients and running statistics."""
+    devices = [npx.cpu(0), npx.cpu(1)]
+    whole, split = nn.BatchNorm(scale=scale), nn.SyncBatchNorm(num_devices=2, scale=scale)
+    whole.initialize()
+    split.initialize(device=devices)
+    values, heads = array(rng, 6, 3, 5), array(rng, 6, 3, 5)
+    x = values.copy()
+    parts = [values[:2].copy(), values[2:].as_in_device(devices[1])]  # not of one size
+    for v in (x, *parts):
+        v.attach_grad()
+    with autograd.record():
+        out = whole(x)
+        made = split(parts)
+        losses = [(a * h.as_in_device(a.device)).sum() for a, h in zip(made, (heads[:2], heads[2:]), strict=True)]
+        loss = (out * heads).sum()
+    loss.backward()
+    autograd.backward(losses)
+
+    def joined(arrays: Any) -> Any:
+        return np.array(numpy.concatenate([v.asnumpy() for v in arrays]))
+
+    close(joined(made), out.asnumpy(), 1e-4)
+    close(joined(v.grad for v in parts), x.grad.asnumpy(), 1e-4)
+    for name in ("running_mean", "running_var"):
+        for device in devices:
+            close(getattr(split, name).data(device), getattr(whole, name).data().asnumpy(), 1e-4)
+    for name in ("gamma", "beta") if scale else ("beta",):
+        first, second = getattr(split, name).list_grad()
+        close(first + second.as_in_device(devices[0]), getattr(whole, name).grad().asnumpy(), 1e-4)
+    close(split(parts[1]), whole(values[2:]).asnumpy(), 1e-4)  # not training: the running statistics
+    with autograd.record(), pytest.raises(ValueError, match=r"num_devices=2\) was called with 1 array"):
+        split(parts[0])
+
+
 def test_batch_norm_variants(rng: Rng) -> None:
     x = array(rng, 4, 3, 5)
     plain, relu, sync = nn.BatchNorm(), nn.BatchNormReLU(), nn.SyncBatchNorm()
@@ -202,8 +238,6 @@ def test_batch_norm_variants(rng: Rng) -> None:
         close(relu(x), numpy.maximum(expected, 0))
         close(sync(x), expected)
         close(fixed(x), x.asnumpy() / numpy.sqrt(1 + 1e-5))
-    with pytest.raises(NotImplementedError, match="num_devices=2"):
-        nn.SyncBatchNorm(num_devices=2)
     plain.cast("float16")
     assert plain.gamma.dtype == numpy.float32
     plain.cast("float64")

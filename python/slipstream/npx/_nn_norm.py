@@ -57,6 +57,19 @@ def _statistics_type(x: ndarray) -> ndarray:
     return _core.astype(x, "float32") if x.dtype.itemsize == 2 else x
 
 
+def _follow(running_mean: ndarray, mean: ndarray, running_var: ndarray, var: ndarray, momentum: float) -> None:
+    """Moves the running statistics towards those of a batch."""
+    with outside_the_tape():
+        for running, now in ((running_mean, mean), (running_var, var)):
+            _core.assign(running, running * momentum + _core.reshape(now, running.shape) * (1 - momentum))
+
+
+def _by_channel(x: ndarray, axis: int, *parameters: Any) -> bool:
+    """Is it a case for the kernel that goes channel by channel? Places of a channel lie side by side there."""
+    alike = all(isinstance(p, ndarray) and p.dtype == x.dtype for p in parameters)
+    return axis == 1 and x.dtype.kind == "f" and math.prod(x.shape[2:]) >= 8 and x.size > 0 and alike
+
+
 def batch_norm(
     x: ArrayLike,
     gamma: ArrayLike,
@@ -92,11 +105,19 @@ def batch_norm(
             raise ValueError(f"batch_norm: {name} has shape {given.shape}, but axis {axis} has {a.shape[at]} elements")
     wide = _statistics_type(a)
     batch = is_training() and not use_global_stats
+    statistics = () if batch else (running_mean, running_var)
+    free = not output_mean_var and (batch or not _core.is_recording())
+    if free and _by_channel(wide, at, gamma, beta, *statistics):
+        factor = None if fix_gamma else gamma
+        if batch:
+            made, mean, var = _core.batch_norm(wide, factor, beta, eps)
+            _follow(running_mean, mean, running_var, var, momentum)
+        else:
+            made = _core.batch_norm_fixed(wide, factor, beta, running_mean, running_var, eps)
+        return made if made.dtype == a.dtype else _core.astype(made, a.dtype)
     if batch:
         mean, var = _moments(wide, tuple(i for i in range(a.ndim) if i != at))
-        with outside_the_tape():
-            for running, now in ((running_mean, mean), (running_var, var)):
-                _core.assign(running, running * momentum + _core.reshape(now, running.shape) * (1 - momentum))
+        _follow(running_mean, mean, running_var, var, momentum)
     else:
         mean, var = (_core.reshape(as_array(v, a.device), shape) for v in (running_mean, running_var))
     inverse = 1 / _core.sqrt(var + eps)

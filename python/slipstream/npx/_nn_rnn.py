@@ -97,22 +97,25 @@ def _run_layer(
     """Outputs of all steps, in the order of the steps, and the last state."""
     length, batch, width = x.shape
     flat = _core.reshape(x, (length * batch, width))
-    projected = _core.matmul(flat, _core.transpose(layer.from_input, None)) + layer.input_bias
+    inside = cell is _gru_cell  # there the state's bias is part of what the reset gate multiplies
+    bias = layer.input_bias if inside else layer.input_bias + layer.state_bias
+    projected = _core.matmul(flat, _core.transpose(layer.from_input, None)) + bias
     projected = _core.reshape(projected, (length, batch, -1))
     turned = _core.transpose(layer.from_state, None)
     outputs: list[Any] = [None] * length
     for t in _steps(length, backwards):
-        h = _core.matmul(state[0], turned) + layer.state_bias
+        h = _core.shared_product(state[0], turned)
+        h = h + layer.state_bias if inside else h
         new = cell(_core.select(projected, 0, t), h, state)
         if clip is not None and len(new) == 2:
             new = (new[0], _core.clip(new[1], *clip))
         if layer.projection is not None:
-            new = (_core.matmul(new[0], _core.transpose(layer.projection, None)), *new[1:])
+            new = (_core.shared_product(new[0], _core.transpose(layer.projection, None)), *new[1:])
         outputs[t] = new[0]
         if lengths is not None:
-            inside = _core.greater(lengths, t)
-            outputs[t] = _core.where(inside, new[0], 0)
-            new = tuple(_core.where(inside, n, old) for n, old in zip(new, state, strict=True))
+            counts = _core.greater(lengths, t)
+            outputs[t] = _core.where(counts, new[0], 0)
+            new = tuple(_core.where(counts, n, old) for n, old in zip(new, state, strict=True))
         state = new
     return outputs, state
 

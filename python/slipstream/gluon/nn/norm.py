@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from ... import npx
+from ... import autograd, np, npx
 from ..._core import ndarray
 from ..block import HybridBlock
 from ..parameter import Parameter
@@ -132,16 +132,20 @@ class BatchNormReLU(BatchNorm):
 
 
 class SyncBatchNorm(BatchNorm):
-    """A batch norm whose statistics are those of all devices' batches: here of one device.
+    """A batch norm whose statistics are those of all devices' batches together.
 
-    Devices are called one after the other from one thread, so the first cannot wait for what the others have not been
-    given yet: `num_devices` above 1 raises.
+    It is called with the list of these, one for each device, and gives the list of results. A call with one array
+    alone cannot know of the others, which the program has not made yet: with `num_devices` above 1 it raises, while
+    training.
 
     >>> from slipstream.gluon import nn
-    >>> layer = nn.SyncBatchNorm(in_channels=3)
-    >>> layer.initialize()
-    >>> layer(np.ones((2, 3))).shape
-    (2, 3)
+    >>> devices = [npx.cpu(0), npx.cpu(1)]
+    >>> layer = nn.SyncBatchNorm(in_channels=1, num_devices=2)
+    >>> layer.initialize(device=devices)
+    >>> with autograd.record():
+    ...     low, high = layer([np.full((2, 1), float(i), device=device) for i, device in enumerate(devices)])
+    >>> low.mean().item().__round__(3), high.mean().item().__round__(3)
+    (-1.0, 1.0)
     """
 
     def __init__(
@@ -159,11 +163,6 @@ class SyncBatchNorm(BatchNorm):
         running_variance_initializer: Any = "ones",
         **kwargs: Any,
     ) -> None:
-        if num_devices is not None and num_devices > 1:
-            raise NotImplementedError(
-                f"SyncBatchNorm: num_devices={num_devices}: statistics over several devices are not there; "
-                "use BatchNorm, which keeps them for each device"
-            )
         super().__init__(
             1,
             momentum,
@@ -178,6 +177,49 @@ class SyncBatchNorm(BatchNorm):
             in_channels,
             **kwargs,
         )
+        self._num_devices = num_devices
+
+    def infer_shape(self, x: Any, *args: Any) -> None:
+        """The number of channels is that of the first batch."""
+        super().infer_shape(x[0] if isinstance(x, (list, tuple)) else x)
+
+    def forward(self, x: Any) -> Any:
+        """The normalised batch, or the list of them."""
+        given = list(x) if isinstance(x, (list, tuple)) else [x]
+        batch = autograd.is_training() and not self._use_global_stats
+        if batch and self._num_devices is not None and self._num_devices != len(given):
+            raise ValueError(
+                f"{self.name}: SyncBatchNorm(num_devices={self._num_devices}) was called with {len(given)} array(s); "
+                "while training, give it the list of all devices' batches"
+            )
+        forward = super().forward
+        made = self._together(given) if batch and len(given) > 1 else [forward(part) for part in given]
+        return made if isinstance(x, (list, tuple)) else made[0]
+
+    def _together(self, given: list[ndarray]) -> list[ndarray]:
+        """All by the same statistics: means and squares are summed on the first device and handed out."""
+        home, count = given[0].device, sum(part.size // part.shape[1] for part in given)
+        axes = tuple(i for i in range(given[0].ndim) if i != 1)
+
+        def over_all(parts: list[ndarray]) -> Any:
+            return sum(part.sum(axis=axes, keepdims=True).as_in_device(home) for part in parts) / count
+
+        mean = over_all(given)
+        centred = [part - mean.as_in_device(part.device) for part in given]
+        var = over_all([part * part for part in centred])
+        inverse = 1 / np.sqrt(var + self._epsilon)
+        made = []
+        for part in centred:
+            device = part.device
+            with autograd.pause(train_mode=True):
+                for running, now in ((self.running_mean, mean), (self.running_var, var)):
+                    data = running.data(device)
+                    now = now.as_in_device(device).reshape(data.shape)
+                    data[...] = data * self._momentum + now * (1 - self._momentum)
+            gamma, beta = (p.data(device).reshape(mean.shape) for p in (self.gamma, self.beta))
+            scale = inverse.as_in_device(device)
+            made.append(part * (scale * gamma if self._scale else scale) + beta)
+        return made
 
 
 class LayerNorm(_Norm):

@@ -1,0 +1,33 @@
+// The inner loops of batch normalisation: what the vector loops of one instruction set do with rows of a channel.
+#pragma once
+
+#include <cstdint>
+
+namespace slipstream::engine {
+class Backend;
+}
+
+namespace slipstream::cpu {
+
+// Sums go through a fixed number of lanes, then into double, so that they are the same in every instruction set.
+template <class T>
+struct NormLoops {
+  double (*sum)(const T* x, int64_t n) = nullptr;
+  double (*squares)(const T* x, int64_t n, T mean) = nullptr;  // of (x - mean)^2
+  // Adds the sums of g and of g * (x - mean).
+  void (*slopes)(const T* g, const T* x, int64_t n, T mean, double* sum, double* product) = nullptr;
+  // out = (x - mean) * scale + shift.
+  void (*apply)(T* out, const T* x, int64_t n, T mean, T scale, T shift) = nullptr;
+  // out = g * scale + (x - mean) * of_x + shift.
+  void (*spread)(T* out, const T* g, const T* x, int64_t n, T mean, T scale, T of_x, T shift) = nullptr;
+};
+
+struct AllNormLoops {
+  NormLoops<float> f32;
+  NormLoops<double> f64;
+};
+const AllNormLoops& norm_loops();  // of the instruction set in use, beside those of dispatch.h
+
+void register_norm(engine::Backend& backend);
+
+}  // namespace slipstream::cpu
