@@ -159,3 +159,23 @@ def test_products_of_small_matrices(dtype: str) -> None:
             made = (left @ np.array(b)).asnumpy()
             assert made.dtype == dtype
             numpy.testing.assert_allclose(made, expected, rtol=tolerance, atol=tolerance)
+
+
+# ---- one value for all elements
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int32", "uint64", "float16", "float32", "float64", "complex128"])
+def test_one_value_gives_what_an_array_full_of_it_gives(dtype: str, rng: numpy.random.Generator) -> None:
+    """A number, an array of one element, and a column across long rows: none of them is spread out in memory."""
+    for n in (1, 15, 16, 63, 64, 65, 200, 1000):
+        x = np.array(rng.integers(1, 5, (3, n)), dtype=dtype)
+        column = np.array(rng.integers(1, 5, (3, 1)), dtype=dtype)
+        full = column + np.zeros_like(x)
+        for compute in (np.add, np.multiply, np.equal, np.maximum, np.divide):
+            assert numpy.array_equal(compute(x, column).asnumpy(), compute(x, full).asnumpy())
+            assert numpy.array_equal(compute(column, x).asnumpy(), compute(full, x).asnumpy())
+            one = column[0]
+            assert numpy.array_equal(compute(x, one).asnumpy(), compute(x, one + np.zeros_like(x)).asnumpy())
+        chosen = np.where(x == column, column, x * column + column)
+        assert numpy.array_equal(chosen.asnumpy(), np.where(x == full, full, x * full + full).asnumpy())
+        assert numpy.array_equal(np.broadcast_to(column, (3, n)).copy().asnumpy(), full.asnumpy())
