@@ -113,7 +113,7 @@ void loop2(void* out, const void* const* in, int64_t n) {
 template <class F, Rule rule, DType D>
 void loop3(void* out, const void* const* in, int64_t n) {
   using T = loop_t<D>;
-  using C = std::conditional_t<info(rule).condition_first, uint8_t, T>;  // of bool, compilers make no vectors
+  using C = std::conditional_t<info(rule).condition_first, bool, T>;
   run_loop<F, rule, D>(out, n, static_cast<const C*>(in[0]), static_cast<const T*>(in[1]),
                        static_cast<const T*>(in[2]));
 }
