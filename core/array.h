@@ -188,5 +188,7 @@ class Operand : public View {
  private:
   Storage* storage_ = nullptr;
 };
+template <>
+inline constexpr bool is_relocatable<Operand> = true;
 
 }  // namespace slipstream

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 namespace slipstream {
@@ -55,6 +57,12 @@ class Ref {
  private:
   T* p_ = nullptr;
 };
+
+// May its bytes be taken elsewhere, and the place they leave be forgotten?
+template <class T>
+inline constexpr bool is_relocatable = std::is_trivially_copyable_v<T>;
+template <class T>
+inline constexpr bool is_relocatable<Ref<T>> = true;
 
 template <class T, int N>
 class SmallVec {
@@ -111,6 +119,9 @@ class SmallVec {
       heap_ = std::exchange(o.heap_, nullptr);
       size_ = std::exchange(o.size_, 0);
       capacity_ = std::exchange(o.capacity_, N);
+    } else if constexpr (is_relocatable<T>) {
+      size_ = std::exchange(o.size_, 0);
+      std::memcpy(inline_, o.inline_, sizeof(T) * static_cast<size_t>(size_));
     } else {
       for (T& v : o) emplace_back(std::move(v));
       o.clear();

@@ -108,6 +108,20 @@ def test_planning_switches() -> None:
 
 
 @pytest.mark.skipif(not ASYNC, reason="the synchronous engine never runs ahead")
+def test_trifles_behind_something_slow_do_not_hold_the_program_up() -> None:
+    opened = threading.Event()
+    x = npx.host_call(lambda: (opened.wait(60), numpy.zeros(2, "float32"))[1], [], (2,))
+    y = np.zeros(2)
+    for _ in range(5000):
+        x = x + 1
+        y = y + 1
+    assert not x.is_ready()
+    same(y, numpy.full(2, 5000, "float32"))
+    opened.set()
+    same(x, numpy.full(2, 5000, "float32"))
+
+
+@pytest.mark.skipif(not ASYNC, reason="the synchronous engine never runs ahead")
 @pytest.mark.parametrize("ahead", [0, 1, 2])
 def test_pace(ahead: int) -> None:
     """Batch t has ended when batch t + ahead + 1 begins."""

@@ -333,10 +333,10 @@ def test_what_comes_out_against_expectation_is_said() -> None:
 
 def test_the_model_is_not_assumed_to_hold() -> None:
     found = experiments.Increments(
-        (1, 2), t1=1e-6, t2=2e-6, t3=3e-6, waiting=[(1, 6e-6), (1000, 6e-3)], ahead=[(1, 6e-6), (1000, 2e-3)],
+        (20, 20), t1=1e-6, t2=2e-6, t3=3e-6, waiting=[(1, 6e-6), (1000, 6e-3)], ahead=[(1, 6e-6), (1000, 2e-3)],
         skipping=1e-3, numpy=1e-3, checks=[],
     )  # fmt: skip
-    assert story.tell_increments([found]).seen[1] == "On 1×2, waiting once was 3 times as fast as waiting each time."
+    assert story.tell_increments([found]).seen[1] == "On 20×20, waiting once was 3 times as fast as waiting each time."
     off = replace(found, ahead=[(1, 6e-6), (1000, 9e-3)])
     words = story.tell_increments([off]).seen[1]
     assert "1.5 times slower" in words and "against expectation" in words and "took 4.49 times what the model" in words
@@ -344,6 +344,8 @@ def test_the_model_is_not_assumed_to_hold() -> None:
     section = story.tell_increments([python])
     assert "Python is the slower side" in section.seen[1]
     assert "n t1 + t2 + t3" in section.pictures[0].svg
+    assert "not handed over" not in section.seen[1]
+    assert "not handed over" in story.tell_increments([replace(found, shape=(1, 2))]).seen[1]
 
 
 @pytest.mark.parametrize("module", [charts, story])

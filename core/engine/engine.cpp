@@ -9,20 +9,13 @@
 
 #include "execute.h"
 #include "runtime.h"
+#include "weight.h"
 
 namespace slipstream::engine {
 
 namespace {
 
 std::atomic<Runtime*> the_runtime{nullptr};
-
-constexpr int64_t kHeavyBytes = 256 << 10;  // a call on so much is worth waking a sleeping worker at once
-
-bool is_heavy(const Record& call) {
-  int64_t bytes = 0;
-  for (const Operand& output : call.outputs) bytes += static_cast<int64_t>(output.nbytes());
-  return bytes >= kHeavyBytes || (call.op->flags & (kHost | kLong));
-}
 
 // The failure of an array that was being computed when the process forked.
 FailurePtr forked_failure() {
@@ -220,8 +213,9 @@ void Runtime::stall(int64_t bytes) {
 
 // ---- stream and failures -------------------------------------------------------------------------------------------
 
-uint64_t Stream::append(Record&& call) {
+uint64_t Stream::append(Record&& call, bool trifle) {
   std::lock_guard hold(lock_);
+  if (!trifle && only_trifles_.load(std::memory_order_relaxed)) only_trifles_.store(false, std::memory_order_relaxed);
   uint64_t number = sequence_.load(std::memory_order_relaxed) + 1;
   call.sequence = number;
   calls_.push_back(std::move(call));
@@ -234,6 +228,7 @@ void Stream::take(std::vector<Record>& into) {
   std::lock_guard hold(lock_);
   into.swap(calls_);
   size_.store(0, std::memory_order_relaxed);
+  only_trifles_.store(true, std::memory_order_relaxed);
 }
 
 void Failures::add(FailurePtr failure) {
@@ -293,10 +288,10 @@ SourceId record(Record&& call) {
     call.sequence = runtime.stream.next_number();
     event.sequence = call.sequence;
     run_now(runtime, call);
-  } else if (tracing || !runtime.pool.waits_often() || !runtime.planner.run_recorded(call)) {
-    bool heavy = is_heavy(call);
-    event.sequence = runtime.stream.append(std::move(call));
-    runtime.pool.notice(heavy);
+  } else if (Weight weight = weigh(call);
+             tracing || !runtime.pool.runs_at_once(weight) || !runtime.planner.run_recorded(call)) {
+    event.sequence = runtime.stream.append(std::move(call), weight == Weight::trifle);
+    runtime.pool.notice(weight == Weight::heavy);
   }
   if (tracing) {
     event.end_ns = now_ns();

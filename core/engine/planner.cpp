@@ -9,31 +9,11 @@
 #include "rows.h"
 #include "runtime.h"
 #include "tiles.h"
+#include "weight.h"
 
 namespace slipstream::engine {
 
 namespace {
-
-constexpr int64_t kTinyElements = 4096;  // a call on so few is not worth a task of its own
-
-// A few calls are not worth planning if none is on more than so many elements:
-constexpr int64_t kFewElements = 16'384;   // of rows
-constexpr int64_t kMoreElements = 262'144; // of other operations, which have weights or tables to read
-
-int64_t elements_of(const Record& call) {
-  int64_t elements = 0;
-  for (const Operand& input : call.inputs)
-    if (!input.is_scalar()) elements += input.size();
-  for (const Operand& output : call.outputs) elements += output.size();
-  return elements;
-}
-
-bool is_tiny(const Record& call) { return !(call.op->flags & (kHost | kLong)) && elements_of(call) <= kTinyElements; }
-
-// So little that planning it costs more than running it. Other operations than rows may do much with few elements.
-bool is_trivial(const Record& call) {
-  return is_tiny(call) && (call.op->row != Row::none || elements_of(call) <= kTinyElements / 16);
-}
 
 // May nobody be able to read some result of it?
 bool has_unnamed_output(const Record& call) {
@@ -41,9 +21,14 @@ bool has_unnamed_output(const Record& call) {
                      [](const Operand& output) { return !output.storage()->has_handles(); });
 }
 
-bool is_small(const Record& call) {
-  int64_t most = call.op->row == Row::none ? kMoreElements : kFewElements;
-  return !(call.op->flags & (kHost | kLong | kObservable)) && elements_of(call) <= most;
+// Records and storages were last touched by the front end's core, or so long ago that they lie far away: asked for all
+// at once they come while nothing waits for them.
+void bring_near(std::span<const Record> calls) {
+  for (const Record& call : calls)
+    for (const Operand& output : call.outputs) {
+      const char* storage = reinterpret_cast<const char*>(output.storage());
+      for (size_t line = 0; line < sizeof(Storage); line += 64) __builtin_prefetch(storage + line, 1);
+    }
 }
 
 void add_once(SmallVec<Task*, 6>& tasks, const Ref<Task>& task) {
@@ -76,15 +61,24 @@ bool Planner::try_run(std::vector<Ref<Task>>& ready) {
 
 // Nothing recorded before it is unfinished, and nobody can plan what comes after it meanwhile.
 bool Planner::run_recorded(Record& call) {
-  if (runtime_.stream.size() > 0 || !is_trivial(call)) return false;
+  if (runtime_.stream.size() > 0) return false;
   std::unique_lock hold(mutex, std::try_to_lock);
-  if (!hold || !may_run_here() || runtime_.stream.size() > 0) return false;
-  call.sequence = runtime_.stream.next_number();
-  run_whole(runtime_, call);
+  if (!hold || !may_run_here() || runtime_.stream.size() > 0 || !run_uncut(call)) return false;
   if (!noted_at_once_) forget_notes();
   noted_at_once_ = true;
   noted_calls_++;
   noted_run_++;
+  return true;
+}
+
+// Runs a call here unless others could take part.
+bool Planner::run_uncut(Record& call) {
+  Prepared prepared = prepare(runtime_, call);
+  if (prepared.kernel && prepared.kernel->chunks(0) > 1) return false;
+  if (!call.sequence) call.sequence = runtime_.stream.next_number();
+  if (prepared.kernel) prepared.failure = run_kernel(runtime_, call, *prepared.kernel);
+  prepared.kernel.reset();
+  conclude(runtime_, call, prepared.failure);
   return true;
 }
 
@@ -112,15 +106,12 @@ void Planner::plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mute
 // Runs calls from the first on under the lock, so that nobody plans what comes after them meanwhile; stops at one that
 // is worth a task. Gives the number of calls done. For a `few` calls that a thread waits for, more are not worth it.
 size_t Planner::run_here(std::span<Record> calls, bool few) {
+  Weight most = !few ? Weight::trivial : calls.size() > 1 ? Weight::small : Weight::modest;
   for (size_t i = 0; i < calls.size(); i++) {
     Record& call = calls[i];
     if (!call.op) continue;
-    if (!(few ? is_small(call) : is_trivial(call))) return i;
-    Prepared prepared = prepare(runtime_, call);
-    if (prepared.kernel && call.op->row == Row::none && prepared.kernel->chunks(0) > 1) return i;
-    if (prepared.kernel) prepared.failure = run_kernel(runtime_, call, *prepared.kernel);
-    prepared.kernel.reset();
-    conclude(runtime_, call, prepared.failure);
+    if (weigh(call) > most || (few && (call.op->flags & kObservable))) return i;
+    if (!run_uncut(call)) return i;
     call.op = nullptr;
     noted_run_++;
   }
@@ -139,6 +130,7 @@ void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready,
   forget_notes();
   noted_calls_ = calls.size();
   auto whole = calls;
+  bring_near(whole);
   bool counts = settings_.skip && std::any_of(calls.begin(), calls.end(), has_unnamed_output);
   if (counts) count_operands(whole);
   if (counts) noted_skipped_ = drop_dead(whole);
@@ -289,7 +281,7 @@ Task* Planner::task_for(const Record& call, const SmallVec<Task*, 6>& before, ui
     return task;
   }
   Device device = device_of(call);
-  bool tiny = is_tiny(call);
+  bool tiny = weigh(call) <= Weight::tiny;
   if (tiny && open_group_ && open_group_->device == device && open_group_->recorded_in == call.recorded_in &&
       open_group_->steps.size() < settings_.bulk) {
     bool fits = true, follows = false;

@@ -49,6 +49,7 @@ class Planner {
 
  private:
   void plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold, bool waits = false);
+  bool run_uncut(Record& call);
   size_t run_here(std::span<Record> calls, bool few);
   bool may_run_here();
   void plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready, bool few);

@@ -23,8 +23,10 @@ constexpr int64_t kHotNs = 30'000;            // an idle worker looks at the str
 constexpr auto kNap = std::chrono::microseconds(100);
 constexpr int64_t kWarmNs = 20'000'000;       // after this long without work it sleeps until it is woken
 constexpr int64_t kQuietNs = 10'000;          // the stream is planned when nothing came for so long
+constexpr int64_t kQuietTriflesNs = 100'000;   // or so long, if they are trifles
 constexpr int kOften = 8;                     // so many short runs in a row are the program's habit
 constexpr int64_t kShortRun = 32;             // calls between two waits
+constexpr size_t kManyTrifles = 2048;         // the front end runs so many itself before it records more
 constexpr int64_t kPollNs = 20'000'000;  // how often a wait looks for signals
 constexpr int kPhaseShift = 40;
 constexpr uint64_t kChunkMask = (1ull << kPhaseShift) - 1;
@@ -141,11 +143,22 @@ bool Pool::stream_calls() const {
   return calls >= runtime_.planner.batch_size() || (calls > 0 && !is_lazy());
 }
 
+// Trifles are left to the front end while it records more of them.
+bool Pool::is_batch() const {
+  return runtime_.stream.size() >= runtime_.planner.batch_size() && !runtime_.stream.only_trifles();
+}
+
 bool Pool::waits_often() const {
   return short_runs_.load(std::memory_order_relaxed) >= kOften &&
          runtime_.counters.recorded.load(std::memory_order_relaxed) -
                  recorded_at_wait_.load(std::memory_order_relaxed) <=
              kShortRun;
+}
+
+// Where the program waits for every call, there is nothing to plan it with and nobody to take it from.
+bool Pool::runs_at_once(Weight weight) const {
+  if (weight > Weight::modest || !waits_often()) return false;
+  return weight <= Weight::trivial || single_runs_.load(std::memory_order_relaxed) >= kOften;
 }
 
 void Pool::note_wait() {
@@ -155,15 +168,18 @@ void Pool::note_wait() {
   recorded_at_wait_.store(recorded, std::memory_order_relaxed);
   int runs = short_runs_.load(std::memory_order_relaxed);
   short_runs_.store(calls > kShortRun ? 0 : std::min(runs + 1, kOften), std::memory_order_relaxed);
+  int singles = single_runs_.load(std::memory_order_relaxed);
+  single_runs_.store(calls > 1 ? 0 : std::min(singles + 1, kOften), std::memory_order_relaxed);
 }
 
 // Plans the stream when it is long, or when nothing has come for a while. One worker at a time.
 bool Pool::watch_stream() {
   if (runtime_.stream.size() == 0) return false;
-  if (runtime_.stream.size() < runtime_.planner.batch_size()) {
+  if (!is_batch()) {
     uint64_t seen = runtime_.stream.sequence();
-    for (int64_t until = now_ns() + kQuietNs; now_ns() < until;) {
-      for (int i = 0; i < 32; i++) cpu_pause();
+    int64_t quiet = runtime_.stream.only_trifles() ? kQuietTriflesNs : kQuietNs;
+    for (int64_t until = now_ns() + quiet; now_ns() < until;) {
+      for (int64_t i = 0; i < quiet / 200; i++) cpu_pause();  // looking costs the front end a cache miss
       if (runtime_.stream.sequence() != seen) return !is_lazy();  // still coming: look again
     }
   }
@@ -211,6 +227,7 @@ void Pool::wake_one() {
 
 void Pool::notice(bool heavy) {
   start();
+  if (runtime_.stream.size() >= kManyTrifles && runtime_.stream.only_trifles()) return run_trifles();
   if (heavy) has_heavy_.store(true, std::memory_order_relaxed);
   bool nap_ends = heavy && napping_.load(std::memory_order_seq_cst);
   if (!nap_ends && (watchers_.load(std::memory_order_seq_cst) > 0 || asleep_.load(std::memory_order_seq_cst) == 0))
@@ -522,6 +539,12 @@ void Pool::trace_run(Event event, int64_t start, int64_t chunks, bool failed) {
 void Pool::plan() {
   std::vector<Ref<Task>> ready;
   runtime_.planner.plan(ready);
+  submit(ready);
+}
+
+void Pool::run_trifles() {
+  std::vector<Ref<Task>> ready;
+  runtime_.planner.try_plan(ready);
   submit(ready);
 }
 

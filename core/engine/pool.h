@@ -11,6 +11,7 @@
 
 #include "engine.h"
 #include "task.h"
+#include "weight.h"
 
 namespace slipstream::engine {
 
@@ -29,6 +30,7 @@ class Pool {
   // The program looks at a value. Where it does so every few calls it gains nothing by running ahead.
   void note_wait();
   bool waits_often() const;
+  bool runs_at_once(Weight weight) const;  // a call about to be recorded
 
   // A call was recorded: make sure that somebody will plan it soon, without waking a thread per call.
   void notice(bool heavy);
@@ -66,6 +68,8 @@ class Pool {
   bool watch_stream();
   bool is_lazy() const { return waits_often() && !has_heavy_.load(std::memory_order_relaxed); }
   bool stream_calls() const;
+  bool is_batch() const;
+  void run_trifles();
   void idle(int index, int64_t& idle_since);
   void watch(bool on);
   void wake_one();
@@ -116,6 +120,7 @@ class Pool {
                                                // in the middle of something long
   std::atomic<bool> napping_{false};
   std::atomic<int> short_runs_{0};             // waits in a row with few calls between them
+  std::atomic<int> single_runs_{0};            // the same, with one call between them
   std::atomic<int64_t> recorded_at_wait_{0};   // calls recorded when the program last waited
   std::atomic<bool> has_heavy_{false};         // a large call was recorded since the stream was last planned
   std::atomic<int> helpers_{0};                // waiting threads that run tasks: so many workers step back

@@ -84,18 +84,20 @@ class Failures {
 // The calls recorded and not yet planned, in program order over all threads.
 class Stream {
  public:
-  // Appends the call and gives it the next number.
-  uint64_t append(Record&& call);
+  // Appends the call and gives it the next number. Is it a trifle (weight.h)?
+  uint64_t append(Record&& call, bool trifle);
   uint64_t next_number() { return sequence_.fetch_add(1, std::memory_order_relaxed) + 1; }
   void inherit(const Stream& parent) { sequence_ = parent.sequence_.load(); }
   void take(std::vector<Record>& into);
   size_t size() const { return size_.load(std::memory_order_seq_cst); }
+  bool only_trifles() const { return only_trifles_.load(std::memory_order_relaxed); }
   uint64_t sequence() const { return sequence_.load(std::memory_order_relaxed); }
 
  private:
   SpinLock lock_;
   std::vector<Record> calls_;
   std::atomic<size_t> size_{0};
+  std::atomic<bool> only_trifles_{true};
   std::atomic<uint64_t> sequence_{0};
 };
 

@@ -84,6 +84,20 @@ bool same_bits(const std::vector<std::vector<float>>& a, const std::vector<std::
 
 }  // namespace
 
+TEST(trifles_are_run_by_whoever_comes_first) {
+  toy::Settings restore;
+  Array first = ramp(1, 2, 1), last = first;
+  engine::wait(first);
+  int64_t before = engine::stats().executed;
+  for (int i = 0; i < 10'000; i++) {  // the recording thread runs most of them
+    last = elementwise(Row::add, {last, Scalar::of(1.0)});
+    if (i % 3000 == 2999) toy::sleep_ms(2);  // a worker has time for some
+  }
+  CHECK(engine::stats().executed > before);
+  float end = values(last)[0];
+  CHECK_EQ(end, 10'001.0f);
+}
+
 TEST(fused_and_plain_programs_have_the_same_bits) {
   toy::Settings restore;
   int64_t fused = engine::stats().fused;

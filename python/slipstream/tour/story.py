@@ -29,6 +29,7 @@ from .experiments import (
 from .measure import Check
 
 MOST_WORKERS = 8  # lanes of a timeline
+TRIFLE = 32  # elements: calls on so few stay with the thread that records them (core/engine/weight.h)
 
 
 @dataclass(frozen=True)
@@ -278,6 +279,11 @@ def _increment_words(one: Increments) -> str:
         words += (
             f" Here Python is the slower side (t1 is {seconds(one.t1)}, t2 {seconds(one.t2)}), so n t1 takes the "
             "place of n t2 in the model: the dashed line."
+        )
+    if one.shape[0] * one.shape[1] <= TRIFLE:
+        words += (
+            " Calls on so few elements are not handed over at all, for that costs more than doing them: Python's own "
+            "thread does them, many at a time, so the truth lies between the lines."
         )
     off = [
         f"{name} took {digits(data / model)} times what the model says"

@@ -1,0 +1,36 @@
+// Weight: how much work a call is, as far as its operands tell. Decides who runs it, and whether it is planned at all.
+#pragma once
+
+#include "../op.h"
+
+namespace slipstream::engine {
+
+enum class Weight : uint8_t {
+  trifle,   // costs less than taking it to another core: left to the thread that records and waits
+  trivial,  // costs less than planning it
+  tiny,     // not worth a task of its own
+  small,    // not worth planning where a thread waits for a few of them
+  modest,   // not worth planning where a thread waits for it alone
+  heavy,    // worth waking a worker at once
+};
+
+inline int64_t elements_of(const Record& call) {
+  int64_t elements = 0;
+  for (const Operand& input : call.inputs)
+    if (!input.is_scalar()) elements += input.size();
+  for (const Operand& output : call.outputs) elements += output.size();
+  return elements;
+}
+
+inline Weight weigh(const Record& call) {
+  if (call.op->flags & (kHost | kLong)) return Weight::heavy;
+  bool is_row = call.op->row != Row::none;  // others may do much with few elements, or have tables to read
+  int64_t elements = elements_of(call);
+  if (elements <= 64 && is_row) return Weight::trifle;
+  if (elements <= (is_row ? 4096 : 256)) return Weight::trivial;
+  if (elements <= 4096) return Weight::tiny;
+  if (elements <= (is_row ? 16'384 : 262'144)) return Weight::small;
+  return elements <= 262'144 ? Weight::modest : Weight::heavy;
+}
+
+}  // namespace slipstream::engine
