@@ -159,3 +159,12 @@ def test_products_of_small_matrices(dtype: str) -> None:
             made = (left @ np.array(b)).asnumpy()
             assert made.dtype == dtype
             numpy.testing.assert_allclose(made, expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", EVERY)
+@pytest.mark.parametrize("shape", [(1,), (31,), (65,), (5000,), (40, 70)])
+def test_choices(dtype: str, shape: tuple[int, ...], rng: numpy.random.Generator) -> None:
+    x, y = draw(rng, shape, dtype, nan=True), draw(rng, shape, dtype)
+    truth = rng.integers(0, 4, shape).astype("uint8").view("bool")  # true is whatever is not 0
+    for (chosen, given), (a, left), (b, right) in zip(layouts(truth), layouts(x), layouts(y), strict=True):
+        same(np.where(chosen, a, b), numpy.where(given, left, right))

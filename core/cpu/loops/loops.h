@@ -79,7 +79,7 @@ template <class T>
   auto* truth = reinterpret_cast<const uint8_t*>(condition);  // of bool the compiler makes no vectors
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; i++) {
-    auto mask = static_cast<Plain>(-static_cast<Plain>(truth[i]));
+    auto mask = static_cast<Plain>(-static_cast<Plain>(truth[i] != 0));
     to[i] = static_cast<Plain>((a[i] & mask) | (b[i] & static_cast<Plain>(~mask)));
   }
 }
