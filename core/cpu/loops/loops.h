@@ -140,7 +140,7 @@ void run_row(void* out, const cpu::Argument* in, int64_t n) {
 struct Choice {
   template <class T>
   SLIP_INLINE static T of(uint8_t x, T y, T z) {
-    return choose(x, y, z);
+    return choose(x != 0, y, z);  // a bool lent to others may hold anything
   }
 };
 
