@@ -161,7 +161,6 @@ def test_products_of_small_matrices(dtype: str) -> None:
             numpy.testing.assert_allclose(made, expected, rtol=tolerance, atol=tolerance)
 
 
-<<<<<<< HEAD
 # ---- one value for all elements
 
 
@@ -180,7 +179,8 @@ def test_one_value_gives_what_an_array_full_of_it_gives(dtype: str, rng: numpy.r
         chosen = np.where(x == column, column, x * column + column)
         assert numpy.array_equal(chosen.asnumpy(), np.where(x == full, full, x * full + full).asnumpy())
         assert numpy.array_equal(np.broadcast_to(column, (3, n)).copy().asnumpy(), full.asnumpy())
-=======
+
+
 @pytest.mark.parametrize("dtype", EVERY)
 @pytest.mark.parametrize("shape", [(1,), (31,), (65,), (5000,), (40, 70)])
 def test_choices(dtype: str, shape: tuple[int, ...], rng: numpy.random.Generator) -> None:
@@ -188,4 +188,3 @@ def test_choices(dtype: str, shape: tuple[int, ...], rng: numpy.random.Generator
     truth = rng.integers(0, 4, shape).astype("uint8").view("bool")  # true is whatever is not 0
     for (chosen, given), (a, left), (b, right) in zip(layouts(truth), layouts(x), layouts(y), strict=True):
         same(np.where(chosen, a, b), numpy.where(given, left, right))
->>>>>>> w-train
