@@ -331,6 +331,8 @@ void wait_until(uint64_t up_to) {
   std::vector<Ref<Task>> tasks = runtime.planner.unfinished(up_to);
   if (Pool::inside_task()) Pool::keep_waitable(tasks);
   runtime.pool.help_until_done(std::move(tasks));
+  // Then memory is what live arrays need. (Not for ever: what is dropped may itself wait.)
+  for (int i = 0; i < 1000 && runtime.planner.is_dropping(); i++) std::this_thread::yield();
   if (start) trace_wait(runtime, "waitall", start, source);
 }
 

@@ -518,6 +518,7 @@ Event Pool::run_event(const Task& task, int step) {
     if (auto more = static_cast<size_t>(i); more < task.after.size())
       event.after.insert(event.after.end(), task.after[more].begin(), task.after[more].end());
   }
+  std::erase(event.after, event.sequence);  // steps by rows that read what an earlier one made
   event.recorded_ns = call.recorded_ns;
   event.ready_ns = task.ready_ns;
   return event;
