@@ -318,16 +318,20 @@ std::string call_name(const Record& call) {
   const Program* program = merged_program(call);
   if (!program) return call.op->name;
   std::string name;
+  auto add = [&name](const char* part) {
+    if (!name.empty()) name += '+';
+    name += part;
+  };
   size_t shown = 0;
   for (const Instr& instr : program->code) {
     if (instr.row == Row::cast) continue;
     if (++shown > kShown) {
-      name += "+...";
+      add("...");
       break;
     }
-    name += (name.empty() ? "" : "+") + std::string(row_op(instr.row).name);
+    add(row_op(instr.row).name);
   }
-  if (program->reduction != Row::none) name += (name.empty() ? "" : "+") + std::string(row_op(program->reduction).name);
+  if (program->reduction != Row::none) add(row_op(program->reduction).name);
   return name.empty() ? "copy" : name;
 }
 

@@ -257,14 +257,16 @@ bool Plan::pair_with_last(const Instr& instr, uint16_t value) {
     right = false;
   }
   int first = paired_index(last.row), second = paired_index(row);
-  if (!(left || right) || first < 0 || second < 0 || !runs_as_pair(last.row, row)) return false;
+  if (!(left || right) || first < 0 || second < 0) return false;
+  MapLoop loop = cpu::loops().pair[instr.type == DType::f64][first][second][right];
+  if (!loop) return false;
   for (uint16_t result : program.results)
     if (result == before) return false;
   for (size_t i = value - program.first_value() + 1u; i < program.code.size(); i++)
     for (int a = 0; a < program.code[i].arity; a++)
       if (program.code[i].args[a] == before) return false;
   Step& step = steps[steps.size() - 1];
-  step.loop = cpu::loops().pair[instr.type == DType::f64][first][second][right];
+  step.loop = loop;
   if (instr.arity == 2 && row == instr.row) step.args[step.arity++] = instr.args[left ? 1 : 0];
   step.slot = instr.slot;
   step.value = value;

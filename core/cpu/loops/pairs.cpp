@@ -76,10 +76,13 @@ void fill_firsts(Loops& loops, std::index_sequence<first...> all) {
 
 }  // namespace
 
-void fill_pairs(Loops& loops) {
+// Old processors go without, for all these loops take long to compile.
+void fill_pairs([[maybe_unused]] Loops& loops) {
+#if defined(__AVX2__) || !defined(__x86_64__)
   constexpr auto all = std::make_index_sequence<cpu::kPaired.size()>();
   fill_firsts<DType::f32>(loops, all);
   fill_firsts<DType::f64>(loops, all);
+#endif
 }
 
 }  // namespace slipstream::SLIP_ISA
