@@ -26,7 +26,7 @@ tour: $(VENV)/.installed  ## run the tour of asynchronous computation, write tou
 
 test: lint test-core test-async test-sync sanitize-quick coverage  ## everything that must be green
 
-build: $(VENV)/.installed $(VENV)/.tools  ## compile what changed and install it into .venv
+build: $(VENV)/.installed  ## compile what changed and install it into .venv
 
 # ---- set-up -----------------------------------------------------------------------------------------------------------
 
