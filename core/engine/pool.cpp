@@ -125,13 +125,14 @@ bool Pool::run_something() {
   return false;
 }
 
-// The last one to turn away from the stream leaves it to another. (A call that is recorded from here on sees that
-// nobody watches.)
+// The last one to turn away from the stream leaves it, and what lies in the queues, to another. (A call that is
+// recorded from here on sees that nobody watches.)
 void Pool::watch(bool on) {
   if (!is_worker_thread || is_watching == on) return;
   is_watching = on;
   int before = watchers_.fetch_add(on ? 1 : -1, std::memory_order_seq_cst);
-  if (on || before > 1 || runtime_.stream.size() == 0 || asleep_.load(std::memory_order_seq_cst) == 0) return;
+  if (on || before > 1 || asleep_.load(std::memory_order_seq_cst) == 0) return;
+  if (runtime_.stream.size() == 0 && work_left_.load(std::memory_order_seq_cst) == 0) return;
   std::lock_guard hold(mutex_);
   wake_one();
 }
