@@ -4,6 +4,7 @@
 
 #include "../../core/elementwise.h"
 #include "../../core/ops/structural.h"
+#include "arrays.h"
 #include "check.h"
 #include "toy.h"
 
@@ -12,13 +13,6 @@ using namespace slipstream;
 namespace {
 
 Device cpu() { return engine::device("cpu", 0); }
-
-std::vector<float> values(const Array& x) {
-  std::vector<float> out(static_cast<size_t>(x.size()));
-  Array done = copy_to_host(x, out.data());
-  engine::wait(done);
-  return out;
-}
 
 Array ramp(int64_t rows, int64_t columns, double start) {
   Array flat = arange(Scalar::of(start), Scalar::of(0.01), rows * columns, DType::f32, cpu());

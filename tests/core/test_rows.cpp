@@ -4,23 +4,13 @@
 
 #include "../../core/elementwise.h"
 #include "../../core/ops/structural.h"
+#include "arrays.h"
 #include "check.h"
 #include "toy.h"
 
 using namespace slipstream;
 
 namespace {
-
-std::vector<float> values(const Array& x) {
-  std::vector<float> out(static_cast<size_t>(x.size()));
-  engine::wait(copy_to_host(x, out.data()));
-  return out;
-}
-
-Array wave(const Shape& shape) {
-  Array flat = arange(Scalar::of(0.0), Scalar::of(0.37), count(shape), DType::f32, engine::device("cpu", 0));
-  return reshape(elementwise(Row::sin, {flat}), shape);
-}
 
 Array row_by_row(Row row, const Array& x, bool keepdims = true) {
   ReduceOptions options;

@@ -3,23 +3,13 @@
 
 #include "../../core/elementwise.h"
 #include "../../core/ops/structural.h"
+#include "arrays.h"
 #include "check.h"
 #include "toy.h"
 
 using namespace slipstream;
 
 namespace {
-
-std::vector<float> values(const Array& x) {
-  std::vector<float> out(static_cast<size_t>(x.size()));
-  engine::wait(copy_to_host(x, out.data()));
-  return out;
-}
-
-Array wave(const Shape& shape) {
-  Array flat = arange(Scalar::of(0.0), Scalar::of(0.37), count(shape), DType::f32, engine::device("cpu", 0));
-  return reshape(elementwise(Row::sin, {flat}), shape);
-}
 
 Array layer(const Array& x, const Array& weight, const Array& bias) {
   return elementwise(Row::relu, {elementwise(Row::add, {matmul(x, weight), bias})});

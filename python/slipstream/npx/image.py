@@ -111,11 +111,6 @@ def adjust_lighting(data: ArrayLike, alpha: Any) -> ndarray:
 _ALL = (0.0, 1.0)  # of the places
 
 
-def _changed(transform: str, data: ArrayLike, low: float, high: float) -> Any:
-    """A transform with a factor between two limits."""
-    return _by(transform, data, (low, high))
-
-
 @with_out
 def random_brightness(data: ArrayLike, min_factor: float, max_factor: float) -> ndarray:
     """Times a factor at random.
@@ -123,7 +118,7 @@ def random_brightness(data: ArrayLike, min_factor: float, max_factor: float) -> 
     >>> npx.image.random_brightness(np.ones((1, 1, 3)), 2, 2)[0, 0]
     array([2., 2., 2.])
     """
-    made: ndarray = _changed("RandomBrightness", data, min_factor, max_factor)
+    made: ndarray = _by("RandomBrightness", data, (min_factor, max_factor))
     return made
 
 
@@ -134,7 +129,7 @@ def random_contrast(data: ArrayLike, min_factor: float, max_factor: float) -> nd
     >>> npx.image.random_contrast(np.ones((1, 1, 3)), 1, 1)[0, 0]
     array([1., 1., 1.])
     """
-    made: ndarray = _changed("RandomContrast", data, min_factor, max_factor)
+    made: ndarray = _by("RandomContrast", data, (min_factor, max_factor))
     return made
 
 
@@ -145,7 +140,7 @@ def random_saturation(data: ArrayLike, min_factor: float, max_factor: float) -> 
     >>> npx.image.random_saturation(np.ones((1, 1, 3)), 1, 1)[0, 0]
     array([1., 1., 1.])
     """
-    made: ndarray = _changed("RandomSaturation", data, min_factor, max_factor)
+    made: ndarray = _by("RandomSaturation", data, (min_factor, max_factor))
     return made
 
 
@@ -156,7 +151,7 @@ def random_hue(data: ArrayLike, min_factor: float, max_factor: float) -> ndarray
     >>> npx.image.random_hue(np.ones((1, 1, 3)), 1, 1).shape
     (1, 1, 3)
     """
-    made: ndarray = _changed("RandomHue", data, min_factor, max_factor)
+    made: ndarray = _by("RandomHue", data, (min_factor, max_factor))
     return made
 
 
