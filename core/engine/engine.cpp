@@ -199,7 +199,12 @@ void Runtime::stall(int64_t bytes) {
     }
   } stopwatch{*this, start};
   Blocking blocking(*this);
-  while (counters.ops.load() > limits.ops() - limits.ops() / 8 || counters.bytes.load() + bytes > limits.bytes()) {
+  auto is_full = [&] {
+    int64_t held = counters.bytes.load(), room = limits.bytes() - bytes;
+    return counters.ops.load() > limits.ops() - limits.ops() / 8 ||
+           (held > 0 && held > std::min(room, limits.bytes() - limits.bytes() / 4));
+  };
+  while (is_full()) {
     pool.start();
     pool.plan();
     if (Ref<Task> oldest = planner.oldest_unfinished())
@@ -224,11 +229,18 @@ uint64_t Stream::append(Record&& call, bool trifle) {
   return number;
 }
 
-void Stream::take(std::vector<Record>& into) {
+bool Stream::take(std::vector<Record>& into) {
   std::lock_guard hold(lock_);
   into.swap(calls_);
   size_.store(0, std::memory_order_relaxed);
-  only_trifles_.store(true, std::memory_order_relaxed);
+  return only_trifles_.exchange(true, std::memory_order_relaxed);
+}
+
+void Stream::give_back(std::span<Record> last) {
+  std::lock_guard hold(lock_);
+  calls_.insert(calls_.begin(), std::make_move_iterator(last.begin()), std::make_move_iterator(last.end()));
+  size_.store(calls_.size(), std::memory_order_seq_cst);
+  only_trifles_.store(false, std::memory_order_relaxed);
 }
 
 void Failures::add(FailurePtr failure) {

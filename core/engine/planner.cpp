@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "../program.h"
+#include "cut.h"
 #include "execute.h"
 #include "fuse.h"
 #include "rows.h"
@@ -45,10 +46,10 @@ void Planner::plan(std::vector<Ref<Task>>& ready) {
   plan_all(ready, hold);
 }
 
-bool Planner::try_plan(std::vector<Ref<Task>>& ready) {
+bool Planner::try_plan(std::vector<Ref<Task>>& ready, bool more_to_come) {
   std::unique_lock hold(mutex, std::try_to_lock);
   if (!hold) return false;
-  plan_all(ready, hold);
+  plan_all(ready, hold, false, more_to_come);
   return true;
 }
 
@@ -84,14 +85,22 @@ bool Planner::run_uncut(Record& call) {
 
 // Dead and merged calls stay where they are, without an op. They may own objects of the front end, whose release may
 // need its locks: they go after ours is released.
-void Planner::plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold, bool waits) {
+void Planner::plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold, bool waits,
+                       bool more_to_come) {
   if (runtime_.stream.size() == 0) return;
   std::vector<Record> calls = std::move(calls_), replaced;
-  runtime_.stream.take(calls);
+  bool only_trifles = runtime_.stream.take(calls);
   size_t step = batch_size();
   bool few = waits && calls.size() <= kFewCalls;
-  for (size_t begin = 0; begin < calls.size(); begin += step)
-    plan_batch(std::span(calls).subspan(begin, std::min(step, calls.size() - begin)), ready, few);
+  for (std::span rest(calls); !rest.empty();) {
+    if (more_to_come && rest.size() < step && rest.size() < calls.size()) {
+      runtime_.stream.give_back(rest);
+      break;
+    }
+    size_t length = only_trifles ? std::min(rest.size(), step) : length_of_batch(rest, step);
+    plan_batch(rest.first(length), ready, few);
+    rest = rest.subspan(length);
+  }
   forget_finished();
   replaced.swap(replaced_);
   dropping_.fetch_add(1, std::memory_order_relaxed);
@@ -261,6 +270,8 @@ void Planner::place(Record&& call, const char* why_alone, uint32_t row_group) {
     use.readers.clear();
   }
   task->flags |= call.op->flags;
+  if (!call.in_place)
+    for (const Operand& output : call.outputs) task->new_bytes += output.storage()->nbytes;
   task->steps.push_back(std::move(call));
 }
 

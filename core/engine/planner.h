@@ -22,8 +22,9 @@ class Planner {
 
   // Plans everything recorded so far; appends the tasks that can run at once to `ready`.
   void plan(std::vector<Ref<Task>>& ready);
-  // The same, unless another thread is at it.
-  bool try_plan(std::vector<Ref<Task>>& ready);
+  // The same, unless another thread is at it. If there is more to come, the last calls may be left to be planned with
+  // that.
+  bool try_plan(std::vector<Ref<Task>>& ready, bool more_to_come = false);
   // The same for a thread that waits.
   bool try_run(std::vector<Ref<Task>>& ready);
   // Where nothing is unfinished, planning tiny calls costs more than running them: both of the above run them here, in
@@ -48,7 +49,8 @@ class Planner {
   std::mutex mutex;  // held while planning; around fork too
 
  private:
-  void plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold, bool waits = false);
+  void plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold, bool waits = false,
+                bool more_to_come = false);
   bool run_uncut(Record& call);
   size_t run_here(std::span<Record> calls, bool few);
   bool may_run_here();

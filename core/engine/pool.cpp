@@ -28,8 +28,6 @@ constexpr int kOften = 8;                     // so many short runs in a row are
 constexpr int64_t kShortRun = 32;             // calls between two waits
 constexpr size_t kManyTrifles = 2048;         // the front end runs so many itself before it records more
 constexpr int64_t kPollNs = 20'000'000;  // how often a wait looks for signals
-constexpr int kPhaseShift = 40;
-constexpr uint64_t kChunkMask = (1ull << kPhaseShift) - 1;
 
 thread_local bool is_worker_thread = false;
 thread_local bool is_watching = false;  // this worker, counted among watchers_
@@ -64,6 +62,7 @@ void Pool::start() {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   alive_ = workers();
+  ready_.set_workers(alive_);
   for (int i = 0; i < alive_; i++) std::thread([this, i] { work(i); }).detach();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   started_.store(true, std::memory_order_release);
@@ -113,16 +112,21 @@ void Pool::work(int index) {
 
 bool Pool::run_something() {
   if (work_left_.load(std::memory_order_acquire) == 0) return false;
-  if (Ref<Task> task = take_ready()) {
-    run(std::move(task), nullptr);
-    return true;
+  bool joins = false;
+  Ref<Task> task;
+  {
+    std::lock_guard hold(mutex_);
+    task = ready_.next(joins);
+    note_ready();
+    release_kept();
   }
-  if (Ref<Task> task = find_parallel()) {
+  if (!task) return false;
+  if (joins) {
     watch(false);
-    run(join(task, nullptr), nullptr);
-    return true;
+    task = join(task, nullptr);
   }
-  return false;
+  run(std::move(task), nullptr);
+  return true;
 }
 
 // The last one to turn away from the stream leaves it, and what lies in the queues, to another. (A call that is
@@ -176,7 +180,8 @@ void Pool::note_wait() {
 // Plans the stream when it is long, or when nothing has come for a while. One worker at a time.
 bool Pool::watch_stream() {
   if (runtime_.stream.size() == 0) return false;
-  if (!is_batch()) {
+  bool is_long = is_batch();
+  if (!is_long) {
     uint64_t seen = runtime_.stream.sequence();
     int64_t quiet = runtime_.stream.only_trifles() ? kQuietTriflesNs : kQuietNs;
     for (int64_t until = now_ns() + quiet; now_ns() < until;) {
@@ -185,7 +190,7 @@ bool Pool::watch_stream() {
     }
   }
   std::vector<Ref<Task>> ready;
-  if (!runtime_.planner.try_plan(ready)) return false;
+  if (!runtime_.planner.try_plan(ready, is_long)) return false;
   has_heavy_.store(false, std::memory_order_relaxed);
   submit(ready);
   return true;
@@ -242,80 +247,82 @@ void Pool::notice(bool heavy) {
 
 // ---- queues --------------------------------------------------------------------------------------------------------
 
+void Pool::note_ready() {
+  work_left_.store(ready_.size(), std::memory_order_seq_cst);
+  kept_.store(ready_.kept(), std::memory_order_relaxed);
+}
+
 void Pool::submit(std::vector<Ref<Task>>& ready) {
   if (ready.empty()) return;
   std::lock_guard hold(mutex_);
   int worth_waking = 0;
   for (Ref<Task>& task : ready) {
-    worth_waking += !task->tiny;
-    size_t queue = static_cast<size_t>(task->device.kind) * 64 + task->device.id % 64u;
-    if (queue >= queues_.size()) queues_.resize(queue + 1);
-    if (task->urgent.load(std::memory_order_relaxed))
-      urgent_.push_back(std::move(task));
-    else
-      queues_[queue].push_back(std::move(task));
+    bool tiny = task->tiny;
+    if (ready_.add(std::move(task)) && !tiny) worth_waking++;
   }
-  work_left_.fetch_add(static_cast<int>(ready.size()), std::memory_order_release);
   ready.clear();
-  // Tiny work waits for a worker that is awake, or for the thread that needs it.
-  if (worth_waking == 0 && watchers_.load(std::memory_order_acquire) == 0) worth_waking = 1;
-  if (worth_waking > 0 && napping_.load(std::memory_order_relaxed)) {
+  note_ready();
+  wake_for(worth_waking);
+}
+
+// Under the lock. Tiny work waits for a worker that is awake, or for the thread that needs it.
+void Pool::wake_for(int tasks) {
+  if (tasks == 0 && watchers_.load(std::memory_order_seq_cst) == 0) tasks = 1;
+  if (tasks > 0 && napping_.load(std::memory_order_relaxed)) {
     nap_.notify_one();
-    worth_waking--;
+    tasks--;
   }
-  if (worth_waking == 1)
+  if (tasks == 1)
     wake_one();
-  else if (worth_waking > 1)
+  else if (tasks > 1)
     wake_.notify_all();
 }
 
-// A task in a queue may have been run already by a thread that waited for it; those are dropped here.
-Ref<Task> Pool::take_ready() {
+bool Pool::claim(Task& task) {
+  if (task.tiny && kept_.load(std::memory_order_relaxed) == 0) return task.claim();  // nobody waits behind it
   std::lock_guard hold(mutex_);
-  auto pop = [this](std::deque<Ref<Task>>& queue) -> Ref<Task> {
-    while (!queue.empty()) {
-      Ref<Task> task = std::move(queue.front());
-      queue.pop_front();
-      work_left_.fetch_sub(1, std::memory_order_relaxed);
-      if (task->claim()) return task;
-    }
-    return {};
-  };
-  if (Ref<Task> task = pop(urgent_)) return task;
-  for (size_t i = 0; i < queues_.size(); i++) {
-    turn_ = (turn_ + 1) % queues_.size();
-    if (Ref<Task> task = pop(queues_[turn_])) return task;
-  }
-  return {};
+  if (!task.claim()) return false;
+  ready_.begin(task);
+  release_kept();
+  return true;
 }
 
-bool Pool::has_chunks(const Task& task) {
-  uint64_t cursor = task.cursor.load(std::memory_order_acquire);
-  if (cursor == 0) return false;  // not cut into chunks, or not yet
-  auto phase = static_cast<int>((cursor >> kPhaseShift) - 1);
-  return static_cast<int64_t>(cursor & kChunkMask) < task.chunk_counts[phase];
+void Pool::end(Task& task) {
+  if (!task.at_front && kept_.load(std::memory_order_relaxed) == 0) return;
+  std::lock_guard hold(mutex_);
+  ready_.end(task);
+  release_kept();
 }
 
-Ref<Task> Pool::find_parallel() {
+// Under the lock, where the front moved: also where something began that may take any time.
+void Pool::release_kept() {
+  if (ready_.kept() == 0) return;
+  bool any = ready_.release();
+  note_ready();
+  if (any) wake_for(1);
+}
+
+bool Pool::release(const std::vector<Ref<Task>>& needed) {
+  if (kept_.load(std::memory_order_relaxed) == 0) return false;
   std::lock_guard hold(mutex_);
-  for (const Ref<Task>& task : parallel_)
-    if (has_chunks(*task)) return task;
-  return {};
+  bool any = ready_.release(needed);
+  note_ready();
+  return any;
 }
 
 void Pool::withdraw(const Task& task) {
   std::lock_guard hold(mutex_);
-  auto gone = std::erase_if(parallel_, [&](const Ref<Task>& other) { return other.get() == &task; });
-  work_left_.fetch_sub(static_cast<int>(gone), std::memory_order_relaxed);
+  ready_.withdraw(task);
+  note_ready();
 }
 
 // Under the lock, so that whoever takes the last chunk withdraws after this.
 void Pool::offer(Task& task, int phase) {
   {
     std::lock_guard hold(mutex_);
-    parallel_.emplace_back(&task);
-    work_left_.fetch_add(1, std::memory_order_release);
-    task.cursor.store(static_cast<uint64_t>(phase + 1) << kPhaseShift, std::memory_order_release);
+    ready_.offer(task);
+    note_ready();
+    task.cursor.store(static_cast<uint64_t>(phase + 1) << Task::kPhaseShift, std::memory_order_release);
     wake_.notify_all();
     nap_.notify_one();
   }
@@ -352,6 +359,7 @@ void Pool::poll_holding(Wait& wait, const Ref<Task>& claimed) {
     poll(wait);
   } catch (...) {
     if (claimed) {
+      end(*claimed);
       claimed->state.store(Task::ready, std::memory_order_release);
       std::vector<Ref<Task>> back = {claimed};
       submit(back);
@@ -451,8 +459,8 @@ Ref<Task> Pool::join(const Ref<Task>& task, Wait* wait) {
   int64_t start = task->event ? now_ns() : 0, chunks = 0;
   while (true) {
     uint64_t ticket = task->cursor.fetch_add(1, std::memory_order_acq_rel);
-    int phase = static_cast<int>(ticket >> kPhaseShift) - 1;
-    auto chunk = static_cast<int64_t>(ticket & kChunkMask);
+    int phase = static_cast<int>(ticket >> Task::kPhaseShift) - 1;
+    auto chunk = static_cast<int64_t>(ticket & Task::kChunkMask);
     int64_t count = task->chunk_counts[phase];
     if (chunk >= count) break;
     if (chunk == count - 1) withdraw(*task);  // nothing left to join
@@ -494,10 +502,11 @@ Ref<Task> Pool::complete(Task& task, Wait* wait) {
     bool mine = !next && may_run(*later, wait) && (!wait || later->urgent.load(std::memory_order_relaxed));
     if (!mine)
       ready.push_back(std::move(later));
-    else if (later->claim())
+    else if (claim(*later))
       next = std::move(later);
   }
   submit(ready);
+  end(task);
   if (task.urgent.load(std::memory_order_acquire)) wake_waiters();
   return next;
 }
@@ -649,7 +658,7 @@ void Pool::run_held(std::vector<Ref<Task>>& held, Wait& wait) {
   Ref<Task> task = held[0];
   if (!task->urgent.load(std::memory_order_relaxed) || !may_run(*task, &wait)) return submit(held);
   held.clear();
-  if (!task->claim()) return;
+  if (!claim(*task)) return;
   count_helper(wait, true);
   run(std::move(task), &wait);
 }
@@ -678,7 +687,7 @@ bool Pool::help_until_done(std::vector<Ref<Task>> wanted, int64_t deadline_ns, s
     while (first < needed.size() && needed[first]->finished()) first++;
     if (first == needed.size()) return true;
     if (now_ns() > deadline_ns) return false;
-    if (!help_once(needed, first, wait)) block(wait, seen);
+    if (!help_once(needed, first, wait) && !release(needed)) block(wait, seen);
   }
 }
 
@@ -686,13 +695,13 @@ bool Pool::help_until_done(std::vector<Ref<Task>> wanted, int64_t deadline_ns, s
 bool Pool::help_once(const std::vector<Ref<Task>>& needed, size_t first, Wait& wait) {
   for (size_t i = first; i < needed.size(); i++) {
     const Ref<Task>& task = needed[i];
-    if (task->finished() || !may_run(*task, &wait)) continue;
-    if (task->claim()) {
+    if (task->finished() || task->kept.load(std::memory_order_relaxed) || !may_run(*task, &wait)) continue;
+    if (claim(*task)) {
       count_helper(wait, true);
       run(task, &wait);
       return true;
     }
-    if (has_chunks(*task)) {
+    if (task->has_chunks()) {
       count_helper(wait, true);
       run(join(task, &wait), &wait);
       return true;

@@ -4,12 +4,12 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include "engine.h"
+#include "ready.h"
 #include "task.h"
 #include "weight.h"
 
@@ -75,9 +75,12 @@ class Pool {
   void wake_one();
   bool on_duty(int index) const { return index + helpers_.load(std::memory_order_acquire) < workers(); }
 
-  Ref<Task> take_ready();
-  Ref<Task> find_parallel();
-  static bool has_chunks(const Task& task);
+  void note_ready();
+  void wake_for(int tasks);
+  bool claim(Task& task);
+  void end(Task& task);
+  void release_kept();
+  bool release(const std::vector<Ref<Task>>& needed);
   void offer(Task& task, int phase);  // others may join its chunks
   void withdraw(const Task& task);    // its last chunk is taken
 
@@ -110,11 +113,9 @@ class Pool {
   std::mutex mutex_;  // queues and sleeping workers
   std::condition_variable wake_;               // for workers that sleep
   std::condition_variable nap_;                // for the one that naps
-  std::deque<Ref<Task>> urgent_;
-  std::vector<std::deque<Ref<Task>>> queues_;  // one per device, served in turn
-  size_t turn_ = 0;
-  std::vector<Ref<Task>> parallel_;            // running tasks that others may join
-  std::atomic<int> work_left_{0};              // entries in the queues and in parallel_
+  ReadyTasks ready_;
+  std::atomic<int> work_left_{0};              // size of ready_
+  std::atomic<int> kept_{0};                   // tasks in it that wait for their turn
   std::atomic<int> asleep_{0};                 // workers in untimed sleep
   std::atomic<int> watchers_{0};               // workers that look at the stream soon: awake or napping, and not
                                                // in the middle of something long

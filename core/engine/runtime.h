@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "engine.h"
@@ -88,7 +89,8 @@ class Stream {
   uint64_t append(Record&& call, bool trifle);
   uint64_t next_number() { return sequence_.fetch_add(1, std::memory_order_relaxed) + 1; }
   void inherit(const Stream& parent) { sequence_ = parent.sequence_.load(); }
-  void take(std::vector<Record>& into);
+  bool take(std::vector<Record>& into);    // are they trifles, all of them?
+  void give_back(std::span<Record> last);  // of those taken
   size_t size() const { return size_.load(std::memory_order_seq_cst); }
   bool only_trifles() const { return only_trifles_.load(std::memory_order_relaxed); }
   uint64_t sequence() const { return sequence_.load(std::memory_order_relaxed); }

@@ -16,6 +16,8 @@ namespace slipstream::engine {
 class Task : public RefCounted<Task> {
  public:
   enum State : uint8_t { waiting, ready, running, done };
+  static constexpr int kPhaseShift = 40;
+  static constexpr uint64_t kChunkMask = (1ull << kPhaseShift) - 1;
 
   // ---- set by the planner, then constant
   SmallVec<Record, 1> steps;   // run one after another; only a task of one step, or by rows, is cut into chunks
@@ -25,14 +27,17 @@ class Task : public RefCounted<Task> {
   uint64_t recorded_in = 0;    // number of the host call that recorded it; 0: the program itself
   uint8_t flags = 0;           // of all its calls
   bool tiny = false;           // cheaper than handing it to another thread
+  size_t new_bytes = 0;        // of results that need memory
 
   // ---- order
   std::atomic<int> blockers{1};  // unfinished tasks before this one, and 1 while it is being planned
   std::atomic<State> state{waiting};
   std::atomic<bool> urgent{false};     // somebody waits for it
   std::atomic<bool> abandoned{false};  // the interpreter exits: do not run it
+  std::atomic<bool> kept{false};       // until its turn comes (ready.h)
+  bool at_front = false;               // it runs, and younger ones may have to wait for it; whoever runs it writes this
 
-  // ---- the running call, while it is cut into chunks. The cursor holds (phase + 1) << 40 | next chunk.
+  // ---- the running call, while it is cut into chunks. The cursor holds (phase + 1) << kPhaseShift | next chunk.
   std::unique_ptr<Kernel> kernel;
   SmallVec<int64_t, 4> chunk_counts;  // of each phase; set before the first is offered, then constant
   std::atomic<uint64_t> cursor{0};
@@ -45,6 +50,13 @@ class Task : public RefCounted<Task> {
   std::shared_ptr<const Event> event;         // the only call's, without times
   std::vector<std::vector<uint64_t>> after;   // for each step, the calls whose results it reads
 
+  // Is there a part of it that a thread could join?
+  bool has_chunks() const {
+    uint64_t seen = cursor.load(std::memory_order_acquire);
+    if (seen == 0) return false;  // not cut into chunks, or not yet
+    auto phase = static_cast<int>((seen >> kPhaseShift) - 1);
+    return static_cast<int64_t>(seen & kChunkMask) < chunk_counts[phase];
+  }
   bool finished() const { return state.load(std::memory_order_acquire) == done; }
   // True for exactly one caller, who then runs it.
   bool claim() {

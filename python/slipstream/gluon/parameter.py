@@ -19,9 +19,6 @@ from ..np import empty
 from ..np._arguments import as_array, as_dtype
 from ..np._types import ArrayLike, DTypeLike
 
-if TYPE_CHECKING:
-    from .trainer import Trainer
-
 __all__ = ["Constant", "DeferredInitializationError", "Parameter", "ParameterDict", "shape_is_known", "tensor_types"]
 
 GRAD_REQS = ("write", "add", "null")
@@ -106,7 +103,6 @@ class Parameter:
         self._data: dict[Device, ndarray] | None = None
         self._deferred: tuple[Any, list[Device], Any, ndarray | None] | None = None
         self._grad_req = "null"
-        self._trainer: Trainer | None = None
         self.grad_req = grad_req
 
     def __repr__(self) -> str:
@@ -423,10 +419,6 @@ class Parameter:
     def list_row_sparse_data(self, row_id: ArrayLike) -> list[ndarray]:
         """MXNet's rows of a sparse parameter on every device: parameters are dense here."""
         raise NotImplementedError(f"{self._who} is dense: use list_data()")
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What is copied and pickled: everything but the trainer."""
-        return {**self.__dict__, "_trainer": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

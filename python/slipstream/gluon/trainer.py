@@ -49,8 +49,6 @@ class Trainer:
             raise NotImplementedError(f"Trainer: compression_params={compression_params}: gradients are not compressed")
         self._params = _parameters(params)
         self._last_first = list(enumerate(self._params))[::-1]
-        for parameter in self._params:
-            parameter._trainer = self
         self._optimizer = self._make_optimizer(optimizer, optimizer_params)
         self._scale = float((optimizer_params or {}).get("rescale_grad", 1.0))
         if isinstance(kvstore, str):
