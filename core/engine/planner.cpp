@@ -101,6 +101,7 @@ void Planner::plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mute
     plan_batch(rest.first(length), ready, few);
     rest = rest.subspan(length);
   }
+  if (ready.size() > 1) runtime_.pool.submit(ready);  // before another thread submits what comes after them
   forget_finished();
   replaced.swap(replaced_);
   dropping_.fetch_add(1, std::memory_order_relaxed);

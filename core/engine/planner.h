@@ -20,7 +20,7 @@ class Planner {
  public:
   explicit Planner(Runtime& runtime) : runtime_(runtime) {}
 
-  // Plans everything recorded so far; appends the tasks that can run at once to `ready`.
+  // Plans everything recorded so far and submits the tasks that can run at once; an only one is left in `ready`.
   void plan(std::vector<Ref<Task>>& ready);
   // The same, unless another thread is at it. If there is more to come, the last calls may be left to be planned with
   // that.

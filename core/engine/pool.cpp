@@ -254,6 +254,7 @@ void Pool::note_ready() {
 
 void Pool::submit(std::vector<Ref<Task>>& ready) {
   if (ready.empty()) return;
+  std::sort(ready.begin(), ready.end(), is_older);
   std::lock_guard hold(mutex_);
   int worth_waking = 0;
   for (Ref<Task>& task : ready) {
@@ -615,8 +616,7 @@ std::vector<Ref<Task>> Pool::collect(std::vector<Ref<Task>> wanted) {
     for (Ref<Task>& before : task->predecessors()) wanted.push_back(std::move(before));
     needed.push_back(std::move(task));
   }
-  std::sort(needed.begin(), needed.end(),
-            [](const Ref<Task>& a, const Ref<Task>& b) { return a->sequence < b->sequence; });
+  std::sort(needed.begin(), needed.end(), is_older);
   if (ready.size() > 1) submit(ready);  // again, into the urgent queue
   return needed;
 }

@@ -44,8 +44,8 @@ class Pool {
   // Plans what is recorded and submits it.
   void plan();
   // For a wait for a storage. The first runs what is recorded here and now, if that is little, and tells whether that
-  // was all; what could run of the rest is left in `ready`. The second goes on from there, until the last planned write
-  // is done.
+  // was all; if one task could run of the rest, it is left in `ready`. The second goes on from there, until the last
+  // planned write is done.
   bool run_at_once(Storage& wanted, std::vector<Ref<Task>>& ready);
   void help_with(Storage& wanted, std::vector<Ref<Task>>&& ready);
 

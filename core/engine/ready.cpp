@@ -10,8 +10,6 @@ namespace {
 constexpr int kReach = 8;                  // calls behind the front, for each worker
 constexpr size_t kMuchMemory = 64 * 1024;  // bytes
 
-bool is_older(const Ref<Task>& a, const Ref<Task>& b) { return a->sequence < b->sequence; }
-
 // Most tasks are younger than all in the queue.
 void insert(std::deque<Ref<Task>>& queue, Ref<Task> task) {
   if (queue.empty() || !is_older(task, queue.back()))
@@ -116,8 +114,8 @@ void ReadyTasks::offer(Task& task) {
 }
 
 void ReadyTasks::withdraw(const Task& task) {
-  size_ -= static_cast<int>(
-      std::erase_if(of(task).parallel, [&](const Ref<Task>& other) { return other.get() == &task; }));
+  size_ -=
+      static_cast<int>(std::erase_if(of(task).parallel, [&](const Ref<Task>& other) { return other.get() == &task; }));
 }
 
 void ReadyTasks::begin(Task& task) {

@@ -35,7 +35,7 @@ class Task : public RefCounted<Task> {
   std::atomic<bool> urgent{false};     // somebody waits for it
   std::atomic<bool> abandoned{false};  // the interpreter exits: do not run it
   std::atomic<bool> kept{false};       // until its turn comes (ready.h)
-  bool at_front = false;               // it runs, and younger ones may have to wait for it; whoever runs it writes this
+  bool at_front = false;  // it runs, and younger ones may have to wait for it; whoever runs it writes this
 
   // ---- the running call, while it is cut into chunks. The cursor holds (phase + 1) << kPhaseShift | next chunk.
   std::unique_ptr<Kernel> kernel;
@@ -47,8 +47,8 @@ class Task : public RefCounted<Task> {
 
   // ---- while tracing
   int64_t ready_ns = 0;
-  std::shared_ptr<const Event> event;         // the only call's, without times
-  std::vector<std::vector<uint64_t>> after;   // for each step, the calls whose results it reads
+  std::shared_ptr<const Event> event;  // the only call's, without times
+  std::vector<std::vector<uint64_t>> after;  // for each step, the calls whose results it reads
 
   // Is there a part of it that a thread could join?
   bool has_chunks() const {
@@ -87,6 +87,8 @@ class Task : public RefCounted<Task> {
   std::vector<Ref<Task>> before_;
   std::vector<Ref<Task>> after_;
 };
+
+inline bool is_older(const Ref<Task>& a, const Ref<Task>& b) { return a->sequence < b->sequence; }
 
 inline void Task::run_after(Task& before) {
   if (runs_after(before)) return;

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
 
 import numpy
 import pytest
 
-from slipstream import autograd, gluon, kvstore, lr_scheduler, np, npx, optimizer
+from slipstream import autograd, engine, gluon, kvstore, lr_scheduler, np, npx, optimizer
 from slipstream.gluon import Parameter, Trainer, nn
 
 CPUS = [npx.cpu(0), npx.cpu(1)]
@@ -210,3 +211,26 @@ def test_linear_regression_is_learnt() -> None:
         trainer.step(1)
     numpy.testing.assert_allclose(net.weight.data().asnumpy(), [[1, -2, 0.5]], atol=1e-2)
     assert net.bias.data().item() == pytest.approx(4, abs=1e-2)
+
+
+def test_net_and_trainer_are_gone_with_their_last_name() -> None:
+    """No garbage collection is needed: nothing of them points back."""
+    gc.collect()
+    gc.disable()
+    try:
+        npx.waitall()
+        before = engine.memory()["in_use"]
+        net = nn.Dense(64, in_units=64)
+        net.initialize()
+        trainer = gluon.Trainer(net.collect_params(), "adam")
+        with autograd.record():
+            loss = net(np.ones((2, 64))).sum()
+        loss.backward()
+        trainer.step(1)
+        npx.waitall()
+        assert engine.memory()["in_use"] > before
+        del net, trainer, loss
+        npx.waitall()
+        assert engine.memory()["in_use"] == before
+    finally:
+        gc.enable()

@@ -8,7 +8,7 @@ import math
 import uuid
 import warnings
 from collections.abc import ItemsView, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 
