@@ -26,7 +26,7 @@ constexpr int64_t kQuietNs = 10'000;          // the stream is planned when noth
 constexpr int64_t kQuietTriflesNs = 100'000;   // or so long, if they are trifles
 constexpr int kOften = 8;                     // so many short runs in a row are the program's habit
 constexpr int64_t kShortRun = 32;             // calls between two waits
-constexpr size_t kManyTrifles = 2048;         // the front end runs so many itself before it records more
+constexpr size_t kManyTrifles = 256;          // the front end runs so many itself, while they are in its cache
 constexpr int64_t kPollNs = 20'000'000;  // how often a wait looks for signals
 
 thread_local bool is_worker_thread = false;
