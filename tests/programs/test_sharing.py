@@ -164,6 +164,21 @@ def test_a_result_that_was_written_to_is_not_read_for_an_equal_call(x: np.ndarra
 
 
 @asynchronous
+@pytest.mark.parametrize("first", [True, False])
+def test_who_reads_a_forgotten_result_does_not_see_writes_to_the_equal_one(x: np.ndarray, first: bool) -> None:
+    with one_batch():
+        forgotten = x.sum(axis=1) if first else None
+        a = x.sum(axis=1)
+        forgotten = forgotten if first else x.sum(axis=1)
+        a += 1
+        b = forgotten * 2
+        del forgotten
+    assert "copy" in spared()
+    expected = x.asnumpy().sum(1)
+    assert (a.asnumpy() == expected + 1).all() and (b.asnumpy() == expected * 2).all()
+
+
+@asynchronous
 @pytest.mark.parametrize("switch", [engine.no_fuse, engine.no_skip])
 def test_switches_turn_it_off(x: np.ndarray, switch: Callable[[], object]) -> None:
     with switch(), one_batch():  # type: ignore[attr-defined]
@@ -210,6 +225,8 @@ STEPS = (
     "{a}[{i}:] = {b}[: {n} - {i}]",
     "{a}[:, {i}] *= -1",
     "{a} = {b}.copy()",
+    "late = {a}.sum({i})",
+    "results.append(late * 2); late = x[0]",
     "results[-1] += 1",
     "results[-{i} - 1] *= 2",
     "results.pop()",
@@ -227,7 +244,7 @@ def random_program(seed: int) -> list[str]:
         i = int(rng.integers(2))
         if "results" in step and held < 3:
             continue
-        held += step.startswith("{r}") - step.endswith("pop()")
+        held += step.startswith(("{r}", "results.append")) - step.endswith("pop()")
         code = step.format(r="new", a=a, b=b, i=i, n=40)
         steps.append(code)
         if step.startswith("{r}"):
@@ -241,6 +258,7 @@ def run(steps: list[str], library: object, make: Callable[[object], object]) -> 
     rng = numpy.random.default_rng(5)
     names = {"np": library, "results": [], "new": None}
     names |= {name: make(rng.integers(-3, 4, (40, 50)).astype("float32")) for name in "xy"}
+    names["late"] = names["x"]
     code = compile("\n".join(steps), "<program>", "exec")
     exec(code, names)
     return [*names["results"], names["x"], names["y"]]
