@@ -86,7 +86,7 @@ def train(p: Peer, times: int, rows: int, width: int, wait: str, products: bool 
 
 
 def products_of(p: Peer, times: int, rows: int, widths: list[int]) -> Callable[[], Any]:
-    """The matrix products of so many steps and nothing else: forward, for the weights, and for what each layer reads."""
+    """The matrix products of so many steps and nothing else: forward, and the gradients of weights and layers."""
     values = [p.array(normal(rows, width, seed=width)) for width in widths]
     weights = [p.array(weight) for weight, _ in layers_of(widths)]
     pairs = []
