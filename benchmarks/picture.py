@@ -8,8 +8,8 @@ from html import escape
 from typing import Any
 
 from . import report
-from .results import ON_SYNC, WITHOUT_SKIPPING, Row, title, verdicts
-from .workload import OURS
+from .results import ON_SYNC, Row, title, verdicts
+from .workload import OURS, split_key
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #68717e; --line: #d9dee5; --page: #ffffff;
@@ -77,7 +77,8 @@ def overview(rows: Sequence[Row]) -> str:
         y = LINE * number + 4
         share = (verdict.ratio or 0) / verdict.limit.ratio
         end = place(share)
-        parts.append(text(LEFT - 8, y + 11, row.workload.name, "", "end"))
+        name = " ".join(filter(None, [row.workload.name, verdict.limit.of, "memory" if verdict.limit.memory else ""]))
+        parts.append(text(LEFT - 8, y + 11, name, "", "end"))
         parts.append(bar(LEFT, y, end - LEFT, CLASSES.get(verdict.text, "peer")))
         if verdict.without_skipping is not None:
             at = place(verdict.without_skipping / verdict.limit.ratio)
@@ -101,7 +102,7 @@ def bars(row: Row) -> str:
     for number, (seconds, key) in enumerate(times):
         y = LINE * number + 3
         width = min(seconds / longest, 1) * (WIDTH - LEFT - 190)
-        kind = "ours" if key == OURS else "ours2" if key in (ON_SYNC, WITHOUT_SKIPPING) else "peer"
+        kind = "ours" if key == OURS else "ours2" if split_key(key)[0] == OURS else "peer"
         words = report.duration(seconds) + (f"  = {report.three(seconds / ours)} × ours" if kind == "peer" else "")
         parts.append(text(LEFT - 8, y + 11, title(key), "", "end"))
         parts.append(bar(LEFT, y, width, kind))

@@ -43,6 +43,14 @@ def size(number: int | None) -> str:
     return "" if number is None else f" ({three(number / 1e6)} MB)"
 
 
+def figure(row: Row, key: str | None, verdict: Verdict) -> str:
+    """A contender's time, or its memory where the goal is about that."""
+    if key is None:
+        return "–"
+    memory = row.memory(key)
+    return f"{three(memory / 1e6)} MB" if verdict.limit.memory and memory else duration(row.seconds(key))
+
+
 def both(verdict: Verdict) -> str:
     """The ratio, and in brackets that with skipping off."""
     beside = "" if verdict.without_skipping is None else f" ({quotient(verdict.without_skipping)})"
@@ -109,9 +117,9 @@ def goal_table(rows: Sequence[Row]) -> Table:
             first = number == 0
             table.add_row(
                 row.workload.name if first else "",
-                duration(row.seconds(OURS)) if first else "",
+                figure(row, verdict.ours, verdict),
                 duration(row.seconds(WITHOUT_SKIPPING)) if first and row.workload.skips else "",
-                duration(row.seconds(verdict.peer) if verdict.peer else None),
+                figure(row, verdict.peer, verdict),
                 title(verdict.peer) if verdict.peer else "",
                 both(verdict),
                 verdict.limit.text,
@@ -199,10 +207,11 @@ def markdown(saved: Mapping[str, Any], rows: Sequence[Row]) -> str:
     ]
     for row in split(rows)[0]:
         for verdict in verdicts(row)[:-1]:
-            peer = f"{title(verdict.peer)} {duration(row.seconds(verdict.peer))}" if verdict.peer else "–"
+            peer = f"{title(verdict.peer)} {figure(row, verdict.peer, verdict)}" if verdict.peer else "–"
+            ours = figure(row, verdict.ours, verdict)
             what = f"**{row.workload.name}**: {row.workload.what}"
             ratio = both(verdict) + ("" if verdict.text != "missed" else " ✗")
-            lines.append(f"| {what} | {duration(row.seconds(OURS))} | {peer} | {ratio} | {verdict.limit.text} |")
+            lines.append(f"| {what} | {ours} | {peer} | {ratio} | {verdict.limit.text} |")
     note = "Ratios are to the best of the peers a goal names; in brackets, with the skipping of unread work off."
     lines += [
         "",

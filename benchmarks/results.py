@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .peers import PEERS
-from .workload import COMPILED, EAGER, NO_SKIP, OURS, SYNC, Limit, Workload
+from .workload import COMPILED, EAGER, NO_SKIP, OURS, SYNC, Limit, Workload, split_key
 
 ASYNC_OVER_SYNC = 1.05  # the asynchronous engine's promise
 
@@ -57,22 +57,21 @@ class Row:
         timing = self.timings.get(key)
         return timing.memory or None if timing is not None and self.workload.memory else None
 
+    def figure(self, key: str, limit: Limit) -> float | None:
+        """What the limit compares: seconds or bytes."""
+        return self.memory(key) if limit.memory else self.seconds(key)
+
     def peers(self, limit: Limit | None = None) -> dict[str, float]:
         """Seconds of the peers a limit speaks of; without one, of all."""
         chosen = {}
         for key, timing in self.timings.items():
-            name, _, variant = key.partition(", ")
-            if name == OURS:
-                continue
-            compiled = variant == COMPILED
+            name, way = split_key(key)
             if limit is None:
-                wanted = True
-            elif limit.peers == (EAGER,):
-                wanted = not compiled
-            elif limit.peers == (COMPILED,):
-                wanted = compiled
+                wanted = name != OURS
+            elif limit.peers in ((EAGER,), (COMPILED,)):
+                wanted = name != OURS and (way == COMPILED) == (limit.peers == (COMPILED,))
             else:
-                wanted = name in limit.peers and not compiled
+                wanted = key in limit.peers
             if wanted:
                 chosen[key] = timing.best
         return chosen
@@ -88,9 +87,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Our time over that of the best of the goal's peers."""
+    """Our time, or memory, over that of the best of the goal's peers."""
 
     limit: Limit
+    ours: str  # our contender that is judged
     peer: str | None
     ratio: float | None
     without_skipping: float | None  # the same ratio with skipping off, where that means something
@@ -114,12 +114,11 @@ def verdicts(row: Row) -> list[Verdict]:
     """One for each of the row's goals, and last the engine's own: asynchronous against synchronous."""
     found = []
     for limit in row.workload.goals:
-        peer = row.best_peer(limit)
-        theirs = row.timings[peer].best if peer else None
-        found.append(
-            Verdict(limit, peer, ratio(row.seconds(OURS), theirs), ratio(row.seconds(WITHOUT_SKIPPING), theirs))
-        )
-    return [*found, Verdict(Limit(ASYNC_OVER_SYNC, (ON_SYNC,)), ON_SYNC, row.async_over_sync, None)]
+        ours, peer = key(OURS, limit.of), row.best_peer(limit)
+        theirs = row.figure(peer, limit) if peer else None
+        other = None if limit.of or limit.memory else ratio(row.seconds(WITHOUT_SKIPPING), theirs)
+        found.append(Verdict(limit, ours, peer, ratio(row.figure(ours, limit), theirs), other))
+    return [*found, Verdict(Limit(ASYNC_OVER_SYNC, (ON_SYNC,)), OURS, ON_SYNC, row.async_over_sync, None)]
 
 
 def ratio(ours: float | None, theirs: float | None) -> float | None:
@@ -136,6 +135,7 @@ def as_json(row: Row) -> dict[str, Any]:
     goals = [
         {
             "goal": v.limit.text,
+            "ours": v.ours,
             "peer": v.peer,
             "ratio": v.ratio,
             "ratio without skipping": v.without_skipping,

@@ -24,10 +24,11 @@ PATIENCE = 600.0  # seconds for one order; compilers may be slow, nothing hangs 
 
 @dataclass(frozen=True)
 class Contender:
-    """A peer, and in which way: plainly, compiled, with skipping off, or on the synchronous engine."""
+    """A peer, and in which way: plainly, compiled, with skipping off, on the synchronous engine, or one of ours."""
 
     peer: str
     variant: str = ""
+    apart: bool = False  # in a process of its own
 
     @property
     def key(self) -> str:
@@ -36,7 +37,7 @@ class Contender:
     @property
     def process(self) -> str:
         """Contenders of one name share a process; another engine needs another process."""
-        return self.key if self.variant == SYNC else self.peer
+        return self.key if self.variant == SYNC or self.apart else self.peer
 
     @property
     def order(self) -> str:
@@ -49,6 +50,7 @@ def contenders(workload: Workload, peers: Sequence[str]) -> list[Contender]:
     found = [Contender(OURS), Contender(OURS, SYNC)]
     if workload.skips:
         found.append(Contender(OURS, NO_SKIP))
+    found += [Contender(OURS, way, apart=workload.memory) for way in workload.ours]
     for name in peers:
         if name == OURS or (workload.only and name not in workload.only):
             continue
@@ -189,7 +191,7 @@ class Runner:
         row = Row(workload, self.effort.quick)
         live = []
         for contender in contenders(workload, self.peers):
-            if workload.memory and not contender.order:
+            if workload.memory and (contender.apart or not contender.order):
                 self.process(contender).end()  # what another workload left behind would hide this one's memory
             note(f"{workload.name}: {contender.key} prepares")
             order = {"workload": workload.name, "variant": contender.order, "quick": self.effort.quick}

@@ -41,7 +41,8 @@ class Prepared:
         self.before = resident("VmRSS")
         parameters = workload.parameters(quick)
         self.peer.prepare(str(parameters.get("dtype", "float32")))
-        self.run, self.finish = pair(workload.setup(self.peer, **parameters))
+        given = {**parameters, **workload.ours.get(variant, {})}
+        self.run, self.finish = pair(workload.setup(self.peer, **given))
         with self.settings():
             result = on_host(self.peer, self.finish(self.run()))
         check(workload, result, parameters)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 OURS = "slipstream"
@@ -18,10 +18,15 @@ EAGER = "eager"  # in a goal: the best of all peers that run plain code; COMPILE
 
 @dataclass(frozen=True)
 class Limit:
-    """Our time may be at most `ratio` × that of the best of `peers` (names, or EAGER or COMPILED alone)."""
+    """Our time may be at most `ratio` × that of the best of `peers`.
+
+    Peers are named plainly or in their way ("jax, compiled"; a way of our own too), or are EAGER or COMPILED alone.
+    """
 
     ratio: float
     peers: tuple[str, ...]
+    of: str = ""  # the way of our own that is judged, one of the workload's `ours`
+    memory: bool = False  # peaks of memory are compared, not times
 
     @property
     def text(self) -> str:
@@ -32,12 +37,18 @@ class Limit:
         elif self.peers == (COMPILED,):
             whom = "the best compiled peer"
         else:
-            whom = ", ".join(TITLES[name] for name in self.peers)
-        return f"≤ {self.ratio:g} × {whom}"
+            whom = ", ".join(", ".join(filter(None, [TITLES[name], way])) for name, way in map(split_key, self.peers))
+        return " ".join(filter(None, [self.of, "memory" if self.memory else "", f"≤ {self.ratio:g} × {whom}"]))
 
 
-def at_most(ratio: float, *peers: str) -> Limit:
-    return Limit(ratio, peers or (EAGER,))
+def split_key(key: str) -> tuple[str, str]:
+    """A contender's key as its name and its way."""
+    name, _, way = key.partition(", ")
+    return name, way
+
+
+def at_most(ratio: float, *peers: str, of: str = "", memory: bool = False) -> Limit:
+    return Limit(ratio, peers or (EAGER,), of, memory)
 
 
 # A setup gets a peer and its parameters and gives a function that runs once, waits, and returns the result to check;
@@ -54,6 +65,9 @@ class Workload:
     quick: Mapping[str, Any]  # a small version, for tests
     goals: Sequence[Limit] = (Limit(1.0, (EAGER,)),)
     compiled: bool = False  # also run by the peers' compilers
+    ours: Mapping[str, Mapping[str, Any]] = field(
+        default_factory=dict
+    )  # further ways of ours: what else setup is given
     skips: bool = False  # holds work nobody reads, which a planner may leave out
     only: tuple[str, ...] = ()  # peers that take part, besides ours; empty: all
     check: Callable[[Any], bool] | None = None  # for results that are not NumPy's to the digit

@@ -2,12 +2,26 @@
 
 #include "../core/engine/device.h"
 
+#include <atomic>
+
 #include "convert.h"
 #include "errors.h"
 
 namespace slipstream::python {
 
-nb::object device_object(Device device) { return nb::cast(DeviceName{engine::kind_name(device), device.id}); }
+// The first few devices have one object each, for good: `data[x.device]` then finds its key without comparing.
+nb::object device_object(Device device) {
+  constexpr size_t kKinds = 2, kFew = 8;
+  static std::atomic<PyObject*> known[kKinds][kFew];
+  bool few = device.kind < kKinds && device.id < kFew;
+  if (few)
+    if (PyObject* found = known[device.kind][device.id].load(std::memory_order_acquire)) return nb::borrow(found);
+  nb::object made = nb::cast(DeviceName{engine::kind_name(device), device.id});
+  PyObject* none = nullptr;
+  if (few && known[device.kind][device.id].compare_exchange_strong(none, made.ptr(), std::memory_order_acq_rel))
+    made.inc_ref();
+  return made;
+}
 
 // A context variable: the devices of `with device:` of this thread or asyncio task, the innermost last.
 static PyObject* device_stack = nullptr;
@@ -56,7 +70,8 @@ void bind_device(nb::module_& m) {
              if (!nb::isinstance<DeviceName>(b)) return nb::borrow(Py_NotImplemented);
              return nb::bool_(a == nb::cast<const DeviceName&>(b));
            })
-      .def("__hash__", [](const DeviceName& d) { return nb::hash(nb::make_tuple(d.kind, d.id)); })
+      .def("__hash__",
+           [](const DeviceName& d) { return static_cast<Py_hash_t>(d.kind.size() * 1000 + static_cast<size_t>(d.id)); })
       .def("__reduce__", [m = nb::handle(m)](const DeviceName& d) {
         return nb::make_tuple(m.attr("Device"), nb::make_tuple(d.kind, d.id));
       });

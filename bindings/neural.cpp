@@ -1,5 +1,8 @@
-// Convolution, pooling and batch normalisation, with their gradients.
+// Layers: products, convolution, pooling and batch normalisation, with their gradients.
 
+#include <nanobind/stl/optional.h>
+
+#include "../core/ops/dense.h"
 #include "../core/ops/norm.h"
 #include "../core/ops/shared_product.h"
 #include "../core/ops/structural.h"
@@ -84,6 +87,14 @@ void bind_norm(nb::module_& m) {
       },
       nb::arg("data"), nb::arg("gamma").none(), nb::arg("beta"), nb::arg("mean"), nb::arg("variance"), nb::arg("eps"),
       "By given statistics; the result has no history.");
+  m.def(
+      "fully_connected",
+      [](const Array& x, const Array& weight, nb::object bias, std::optional<int64_t> units, bool flatten) {
+        std::optional<Array> b = optional_array(bias, x.device());
+        return fully_connected(x, weight, b ? &*b : nullptr, units, flatten);
+      },
+      nb::arg("x"), nb::arg("weight"), nb::arg("bias").none(), nb::arg("units").none(), nb::arg("flatten"),
+      "x @ weight.T, plus the bias; with flatten, all axes of x but the first are one.");
   m.def("shared_product", &shared_product, nb::arg("x"), nb::arg("weight"),
         "matmul, for a weight of many steps: its gradient is one product over all of them.");
   m.def(

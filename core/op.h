@@ -29,6 +29,18 @@ struct Op {
 // Parameters of a structural operation; each op derives its own.
 struct OpParams {
   virtual ~OpParams() = default;
+  // Does a call with these compute the same as one of the same operation with the others? No, where nobody says so.
+  virtual bool same(const OpParams& /*others*/) const { return false; }
+  bool operator==(const OpParams&) const = default;
+};
+
+// Parameters that are the same if they are equal, member by member: `bool operator==(const P&) const = default;`.
+template <class P>
+struct ComparedParams : OpParams {
+  bool same(const OpParams& others) const final {
+    return static_cast<const P&>(*this) == static_cast<const P&>(others);
+  }
+  bool operator==(const ComparedParams&) const = default;
 };
 
 // One call. Everything is checked before it is recorded: shapes fit, views lie within their storages, and inputs of

@@ -107,6 +107,7 @@ class ProgramBuilder {
 // Parameters of a reduction. Its output's view has the input's number of dimensions, with 1 where it reduces.
 struct ReduceParams : OpParams {
   uint32_t axes = 0;  // bit i: axis i is reduced
+  bool same(const OpParams& others) const override { return axes == static_cast<const ReduceParams&>(others).axes; }
 };
 
 // "multiply+add+tanh" for a merged call, the operation's name for others.
@@ -121,6 +122,7 @@ extern const Op kIntegerPower;  // the row pow for signed integers; fails where 
 
 struct ReducedProgram : ReduceParams {
   std::shared_ptr<const Program> program;
+  bool same(const OpParams& /*others*/) const override { return false; }
 };
 
 // The operation of a row (or of Row::cast: a copy that converts).

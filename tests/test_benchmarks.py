@@ -63,6 +63,57 @@ def test_a_goal_met_only_by_leaving_work_out_says_so():
     assert report.both(found) == "0.050 (1.50)"
 
 
+def test_a_goal_may_judge_another_way_of_ours_and_compare_with_one():
+    goals = [Limit(1.0, ("jax, compiled",), of="hybridized"), Limit(0.5, ("slipstream, waiting",))]
+    times = {"slipstream": 1.0, "slipstream, hybridized": 3.0, "slipstream, waiting": 4.0, "jax": 9.0}
+    first, second = results.verdicts(row({**times, "jax, compiled": 2.0}, goals))[:2]
+    assert (first.ours, first.peer, first.ratio, first.text) == (
+        "slipstream, hybridized",
+        "jax, compiled",
+        1.5,
+        "missed",
+    )
+    assert (second.ours, second.peer, second.ratio) == ("slipstream", "slipstream, waiting", 0.25)
+    assert first.limit.text == "hybridized ≤ 1 × JAX, compiled" and second.limit.text == "≤ 0.5 × Slipstream, waiting"
+    assert results.verdicts(row(times, [Limit(1.0, (EAGER,))]))[0].peer == "jax"
+
+
+def test_a_goal_may_be_about_memory():
+    goal = Limit(1.1, ("slipstream, waiting",), memory=True)
+    made = row({"slipstream": 1.0, "slipstream, waiting": 4.0}, [goal], memory=True)
+    made.timings["slipstream"].memory, made.timings["slipstream, waiting"].memory = 90, 60
+    found = results.verdicts(made)[0]
+    assert found.ratio == 1.5 and found.text == "missed" and goal.text == "memory ≤ 1.1 × Slipstream, waiting"
+
+
+# The table of speed that the design promises.
+DESIGN = {
+    "issue": ["≤ 0.5 × NumPy"],
+    "chained": ["≤ 0.8 × NumPy"],
+    "sync": ["≤ 2 × NumPy", "≤ 0.2 × JAX, MLX, MXNet"],
+    "add1-waited": ["≤ 1 × PyTorch"],
+    "add1-queued": ["≤ 0.9 × PyTorch"],
+    "add1-chained": ["≤ 0.3 × PyTorch"],
+    "randmm": ["≤ 0.8 × the best peer"],
+    "mm": ["≤ 1 × the best peer"],
+    "tsum": ["≤ 0.6 × the best peer"],
+    "chain10": ["≤ 1 × the best compiled peer"],
+    "mlp1": ["≤ 0.5 × PyTorch", "hybridized ≤ 1 × JAX, compiled"],
+    "train-barrier": ["≤ 0.9 × PyTorch, JAX, MXNet"],
+    "train": [
+        "≤ 0.9 × PyTorch, JAX, MXNet",
+        "≤ 1.15 × Slipstream, products alone",
+        "≤ 1 × Slipstream, waiting",
+        "memory ≤ 1.1 × Slipstream, waiting",
+    ],
+}
+
+
+@pytest.mark.parametrize("name", DESIGN)
+def test_goals_are_those_of_the_design(name):
+    assert [goal.text for goal in find([name])[0].goals] == DESIGN[name]
+
+
 def test_the_engines_own_goal_comes_last():
     times = {"slipstream": 1.2, "slipstream, sync engine": 1.0}
     *_, own = results.verdicts(row(times, []))
@@ -114,6 +165,12 @@ def test_the_small_version_runs_and_agrees_with_numpy(workload):
     assert prepared.shot(0.0)["best"] > 0
 
 
+@pytest.mark.parametrize(("name", "way"), [(w.name, way) for w in find([]) for way in w.ours])
+def test_other_ways_of_ours_agree_with_numpy_too(name, way):
+    prepared = worker.Prepared(PEERS["slipstream"](), find([name])[0], way, quick=True)
+    assert prepared.shot(0.0)["best"] > 0
+
+
 @pytest.mark.parametrize("workload", [w for w in find([]) if w.skips], ids=lambda w: w.name)
 def test_with_skipping_off_all_is_done_when_the_clock_stops(workload):
     prepared = worker.Prepared(PEERS["slipstream"](), workload, NO_SKIP, quick=True)
@@ -145,6 +202,8 @@ def measured(workloads, peers, **pythons):
 def test_contenders_of_a_row():
     keys = [c.key for c in runner.contenders(find(["chain10"])[0], ["numpy", "jax"])]
     assert keys == ["slipstream", "slipstream, sync engine", "numpy", "jax", "jax, compiled"]
+    processes = {c.key: c.process for c in runner.contenders(find(["train"])[0], [])}
+    assert processes["slipstream, waiting"] == "slipstream, waiting"  # whose memory is its own
     assert "slipstream, no skipping" in [c.key for c in runner.contenders(find(["add1-queued"])[0], [])]
     assert [c.peer for c in runner.contenders(find(["size-1e3"])[0], ["numpy", "jax"])][2:] == ["numpy"]
 

@@ -2,8 +2,8 @@
 
     interrupts.py [--times N] [NAME ...]
 
-Prints the median and the longest time of each. Fails where a median is beyond the goal, where an interrupt was lost, or
-where the engine did not work as before afterwards.
+Prints the median and the longest time of each. Fails where one of them is beyond the goal, where an interrupt was lost,
+or where the engine did not work as before afterwards. For an idle machine: on another, its other programs are measured.
 """
 
 import argparse
@@ -49,9 +49,10 @@ def main() -> int:
     for name, times in seen.items():
         median = statistics.median(times)
         print(f"{name:28}{len(times):6}{median:7.1f} ms{max(times):7.1f} ms")
-        if median > GOAL:
-            wrong.append(f"{name}: {median:.0f} ms, where {GOAL} are allowed")
-    print("\n".join(wrong) or f"every median is within {GOAL} ms")
+        if beyond := sorted(t for t in times if t > GOAL):
+            wrong.append(f"{name}: {len(beyond)} of {len(times)} beyond {GOAL} ms, the longest {beyond[-1]:.0f} ms")
+    worst, name = max((max(times), name) for name, times in seen.items())
+    print("\n".join(wrong) or f"every one is within {GOAL} ms; the longest: {worst:.1f} ms ({name})")
     return bool(wrong)
 
 

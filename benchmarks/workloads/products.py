@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -75,26 +76,49 @@ def batched(p: Peer, count: int, n: int) -> Any:
     return lambda: p.wait(product(a, b))
 
 
-@workload(
-    "mlp1",
-    "512-256-128-2 with relu on one row, eager, forward; each waited for",
-    goals=[at_most(0.5, "torch")],
-    compiled=True,
-    full={"times": 20},
-    quick={"times": 2},
-)
-def mlp1(p: Peer, times: int) -> Any:
-    sizes = [512, 256, 128, 2]
-    x = p.array(uniform(1, sizes[0]))
-    shapes = list(itertools.pairwise(sizes))
-    weights = [p.array(normal(n, m, seed=m, scale=1 / numpy.sqrt(n))) for n, m in shapes]
-    biases = [p.array(uniform(m)) for _, m in shapes]
+def forward_of(p: Peer, weights: Sequence[Any], biases: Sequence[Any]) -> Callable[[Any], Any]:
+    """Dense layers with relu between them, written out."""
 
     @p.jit
     def forward(x: Any) -> Any:
         x = p.relu(p.dense(x, weights[0], biases[0]))
         x = p.relu(p.dense(x, weights[1], biases[1]))
         return p.dense(x, weights[2], biases[2])
+
+    return forward
+
+
+def hybrid_net(weights: Sequence[Any], biases: Sequence[Any]) -> Any:
+    """The same as a network of ours."""
+    from slipstream import gluon
+
+    net = gluon.nn.HybridSequential()
+    for i, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
+        layer = gluon.nn.Dense(bias.size, "relu" if i < len(weights) - 1 else None, in_units=weight.shape[0])
+        layer.initialize()
+        layer.weight.set_data(weight.T)
+        layer.bias.set_data(bias)
+        net.add(layer)
+    net.hybridize()
+    return net
+
+
+@workload(
+    "mlp1",
+    "512-256-128-2 with relu on one row, forward; each waited for",
+    goals=[at_most(0.5, "torch"), at_most(1.0, "jax, compiled", of="hybridized")],
+    compiled=True,
+    ours={"hybridized": {"hybridized": True}},
+    full={"times": 20},
+    quick={"times": 2},
+)
+def mlp1(p: Peer, times: int, hybridized: bool = False) -> Any:
+    sizes = [512, 256, 128, 2]
+    x = p.array(uniform(1, sizes[0]))
+    shapes = list(itertools.pairwise(sizes))
+    weights = [p.array(normal(n, m, seed=m, scale=1 / numpy.sqrt(n))) for n, m in shapes]
+    biases = [p.array(uniform(m)) for _, m in shapes]
+    forward = hybrid_net(weights, biases) if hybridized else forward_of(p, weights, biases)
 
     def run() -> Any:
         for _ in range(times):

@@ -150,6 +150,7 @@ void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready,
   why_alone_.assign(calls.size(), settings_.fuse ? nullptr : "merging is switched off");
   std::vector<uint32_t> row_groups;
   if (settings_.fuse) {
+    if (settings_.skip) share_equal(whole, calls);
     std::vector<size_t> tiled = tiled_calls(calls);
     fuse(runtime_, calls, tiled, why_alone_, replaced_);
     row_groups = group_by_rows(calls);
@@ -217,6 +218,15 @@ bool Planner::is_dead(const Record& call) {
     if (storage.has_handles() || use.needed_in == batch_number_ || storage.uses() != use.operands) return false;
   }
   return true;
+}
+
+// Of the calls that are not done yet. What equal calls alone needed is dead afterwards.
+void Planner::share_equal(std::span<Record> whole, std::span<Record> calls) {
+  noted_shared_ = share(runtime_, calls);
+  if (!noted_shared_.any()) return;
+  batch_number_++;  // counted and marked anew
+  count_operands(whole);
+  noted_skipped_ += drop_dead(whole);
 }
 
 StorageUse& Planner::use_of(Storage& storage) {
@@ -362,6 +372,7 @@ void Planner::forget_notes() {
   notes_.clear();
   noted_calls_ = noted_skipped_ = noted_run_ = 0;
   noted_at_once_ = false;
+  noted_shared_ = {};
 }
 
 void Planner::note(const Record& call, const Task& task, const SmallVec<Task*, 6>& before, const char* why_alone) {
@@ -384,6 +395,17 @@ void Planner::note(const Record& call, const Task& task, const SmallVec<Task*, 6
 
 namespace {
 
+// "3 not run, because equal calls give the same: sum, max"
+void describe(std::ostream& text, std::vector<const Op*> calls, const char* what) {
+  if (calls.empty()) return;
+  text << calls.size() << what;
+  std::sort(calls.begin(), calls.end());
+  calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
+  const char* joint = ": ";
+  for (const Op* op : calls) text << std::exchange(joint, ", ") << op->name;
+  text << '\n';
+}
+
 // "multiply add tanh, then sum; 1 stored"
 void describe(std::ostream& text, const Program& program) {
   for (size_t i = 0; i < program.code.size(); i++) text << (i ? " " : "") << row_op(program.code[i].row).name;
@@ -398,6 +420,8 @@ std::string Planner::explain() {
   std::ostringstream text;
   text << "last batch: " << noted_calls_ << " calls, " << noted_skipped_ << " skipped because nobody can read them\n";
   if (noted_run_) text << noted_run_ << " so small that they ran one by one, without a plan\n";
+  describe(text, noted_shared_.spared, " not run, because an equal call gives the same");
+  describe(text, noted_shared_.copied, " that only copy what an equal call gives");
   uint64_t task = 0;
   for (const Note& note : notes_) {
     bool new_task = note.task != task;

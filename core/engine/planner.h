@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine.h"
+#include "share.h"
 #include "task.h"
 
 namespace slipstream::engine {
@@ -58,6 +59,7 @@ class Planner {
   size_t drop_dead(std::span<Record> calls);
   void count_operands(std::span<const Record> calls);
   bool is_dead(const Record& call);
+  void share_equal(std::span<Record> whole, std::span<Record> calls);
   void place(Record&& call, const char* why_alone, uint32_t row_group);
   Task* task_for(const Record& call, const SmallVec<Task*, 6>& before, uint32_t row_group);
   Task* new_task(const Record& call);
@@ -93,6 +95,7 @@ class Planner {
   };
   std::vector<Note> notes_;
   size_t noted_calls_ = 0, noted_skipped_ = 0, noted_run_ = 0;
+  Shared noted_shared_;
   bool noted_at_once_ = false;  // by run_recorded
 };
 

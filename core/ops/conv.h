@@ -14,9 +14,10 @@ extern const Op kConvolutionWeight;  // gradient of the result, data; gives the 
 
 using Axes3 = std::array<int64_t, 3>;
 
-struct ConvParams final : OpParams {
+struct ConvParams final : ComparedParams<ConvParams> {
   Axes3 stride, dilate, pad;
   int64_t groups = 1;
+  bool operator==(const ConvParams&) const = default;
 };
 
 }  // namespace slipstream

@@ -14,12 +14,13 @@ Array fft(const Array& x, int64_t n, int64_t axis, FftKind kind, double factor);
 
 extern const Op kFft;  // outputs: the result, and room for what long lines need on the way
 
-struct FftParams final : OpParams {
+struct FftParams final : ComparedParams<FftParams> {
   FftKind kind = FftKind::forward;
   int axis = 0;
   int64_t n = 0;
   double factor = 1;
   std::shared_ptr<const void> plan, second;  // of type FftPlan<float or double>; second: long lines are cut in two
+  bool operator==(const FftParams&) const = default;
 };
 
 }  // namespace slipstream

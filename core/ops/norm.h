@@ -10,8 +10,9 @@ extern const Op kBatchNorm;          // x, beta, gamma if there is one; gives th
 extern const Op kBatchNormFixed;     // x, means, variances, beta, gamma if there is one; gives the result
 extern const Op kBatchNormGradient;  // g, x, means, variances, gamma; gives the gradients of x, beta and gamma
 
-struct BatchNormParams final : OpParams {
+struct BatchNormParams final : ComparedParams<BatchNormParams> {
   double eps = 0;
+  bool operator==(const BatchNormParams&) const = default;
 };
 
 struct BatchNormed {

@@ -12,9 +12,10 @@ extern const Op
     kPoolGradient;  // gradient of the result, for the largest elements also data; gives the gradient of data
 extern const Op kPoolPick;      // values and data; gives the values where data is largest
 
-struct PoolParams final : OpParams {
+struct PoolParams final : ComparedParams<PoolParams> {
   PoolKind kind = PoolKind::max;
   Axes3 kernel, stride, pad;
+  bool operator==(const PoolParams&) const = default;
 };
 
 }  // namespace slipstream

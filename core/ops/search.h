@@ -27,8 +27,9 @@ struct HistogramParams final : OpParams {
 
 // c[k] = sum over j of a[k - j] b[j], for k from `first` on; a is not shorter than b. One type.
 extern const Op kConvolve;
-struct ConvolveParams final : OpParams {
+struct ConvolveParams final : ComparedParams<ConvolveParams> {
   int64_t first = 0;
+  bool operator==(const ConvolveParams&) const = default;
 };
 
 }  // namespace slipstream

@@ -7,15 +7,17 @@
 
 namespace slipstream {
 
-struct SortParams final : OpParams {
+struct SortParams final : ComparedParams<SortParams> {
   bool descending = false;
+  bool operator==(const SortParams&) const = default;
 };
 extern const Op kSort;     // SortParams; equal elements keep their order, NaN counts as the largest
 extern const Op kArgsort;  // SortParams; the output is int64
 
-struct SelectParams final : OpParams {
+struct SelectParams final : ComparedParams<SelectParams> {
   std::vector<int64_t> places;  // ascending: what would lie there if all were sorted lies there
   bool descending = false;
+  bool operator==(const SelectParams&) const = default;
 };
 extern const Op kPartition;     // SelectParams
 extern const Op kArgpartition;  // SelectParams; the output is int64

@@ -277,7 +277,8 @@ def set_bulk_size(size: int) -> int:
 
 
 def no_fuse() -> AbstractContextManager[Any]:
-    """In a `with` block (or from the call on): no fusion. Results are the same bits; for measuring and debugging.
+    """In a `with` block (or from the call on): no fusion, and equal calls are all computed. Results are the same bits;
+    for measuring and debugging.
 
     >>> with no_fuse():
     ...     print(planning()["fuse"])
@@ -287,7 +288,8 @@ def no_fuse() -> AbstractContextManager[Any]:
 
 
 def no_skip() -> AbstractContextManager[Any]:
-    """In a `with` block (or from the call on): work whose result nobody can read is done all the same.
+    """In a `with` block (or from the call on): work whose result nobody can read, or that equals other work, is done
+    all the same.
 
     >>> with no_skip():
     ...     print(planning()["skip"])

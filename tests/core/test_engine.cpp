@@ -63,6 +63,33 @@ TEST(independent_calls_run_side_by_side) {
   CHECK_EQ(read(b), 2);
 }
 
+// One worker naps, the other sleeps: a tiny call and a host call are ready, which wakes the first alone. It runs the
+// tiny call and goes on with a second host call that this made ready. The first one, for which that waits, still lies
+// in the queue: the sleeper has to be woken.
+TEST(a_worker_that_turns_to_something_long_leaves_the_rest_to_a_sleeping_one) {
+  Settings restore;
+  engine::set_workers(2);
+  engine::Planning planning = restore.planning;
+  planning.bulk = 1;  // the tiny call is a task of its own
+  engine::set_planning(planning);
+  read(constant(1));
+  for (int repeat = 0; repeat < 100; repeat++) {  // whether the first worker naps at that moment is chance
+    sleep_ms(1);
+    std::atomic<bool> first_runs{false}, met{false}, ended{false};
+    Array tiny = apply(effect, {}, [](const Record&, int, int64_t) {});
+    Array first = apply(host, {}, [&](const Record&, int, int64_t) { first_runs = true; });
+    Array second = apply(host, {tiny}, [&](const Record&, int, int64_t) {
+      for (int i = 0; i < 1000 && !first_runs; i++) sleep_ms(1);
+      met = first_runs.load();
+      ended = true;
+    });
+    engine::wait_until(0);  // plans them here, and waits for none
+    while (!ended) std::this_thread::yield();
+    engine::wait_all();
+    REQUIRE(met);
+  }
+}
+
 TEST(devices_have_queues_of_their_own) {
   Settings restore;
   engine::set_workers(2);

@@ -27,20 +27,13 @@ def fully_connected(
     >>> npx.fully_connected(np.ones((1, 3)), np.ones((2, 3)), np.array([0, 1]), num_hidden=2, no_bias=False)
     array([[3., 4.]])
     """
-    a = as_array(x)
-    w = as_array(weight, a.device)
-    if w.ndim != 2:
-        raise ValueError(f"fully_connected: weight of shape {w.shape} must have two axes")
-    if num_hidden is not None and num_hidden != w.shape[0]:
-        raise ValueError(f"fully_connected: num_hidden is {num_hidden}, but weight has shape {w.shape}")
-    if flatten and a.ndim != 2:
-        a = _core.reshape(a, (a.shape[0], math.prod(a.shape[1:])) if a.ndim else (1, 1))
-    if a.ndim == 0 or a.shape[-1] != w.shape[1]:
-        raise ValueError(f"fully_connected: data of shape {a.shape} does not fit weight of shape {w.shape}")
     if not no_bias and bias is None:
         raise ValueError("fully_connected: no_bias=False needs bias")
-    made = _core.matmul(a, _core.transpose(w, None))
-    return made if no_bias else made + as_array(bias, a.device)
+    if not isinstance(x, ndarray):
+        x = as_array(x)
+    if not isinstance(weight, ndarray):
+        weight = as_array(weight, x.device)
+    return _core.fully_connected(x, weight, None if no_bias else bias, num_hidden, flatten)
 
 
 # ---- normalisation
