@@ -217,6 +217,7 @@ def _into(made: ndarray, out: ndarray) -> ndarray:
     return out
 
 
+@by_numpy("behind", "`integers`, and `randint`, with arrays of bounds")
 class Generator(_Source):
     """A stream of random numbers of its own: see `np.random.default_rng`.
 
@@ -247,7 +248,6 @@ class Generator(_Source):
         """
         return self.uniform(0.0, 1.0, size, dtype, out=out, **place)
 
-    @by_numpy("behind", "with arrays of bounds")
     def integers(
         self,
         low: ArrayLike,
@@ -411,7 +411,6 @@ def rand(*size: int, **options: Any) -> ndarray:
     return _global.uniform(size=size, **options)
 
 
-@by_numpy("behind", "with arrays of bounds")
 def randint(
     low: ArrayLike,
     high: ArrayLike = None,
