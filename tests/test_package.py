@@ -91,7 +91,7 @@ def test_examples_of_the_table(name: str) -> None:
 
 
 def public_modules() -> list[str]:
-    """Those whose names a user sees: no part of the path begins with an underscore, and `__all__` says what is there."""
+    """Those whose names a user sees: no part of the path is private, and `__all__` says what is there."""
     named = [name for name in modules() if not any(part[0] == "_" for part in name.split("."))]
     return [name for name in named if hasattr(importlib.import_module(name), "__all__")]
 

@@ -571,7 +571,7 @@ class SymbolBlock(HybridBlock):
 
     >>> SymbolBlock.imports("net-symbol.json", ["data"])
     Traceback (most recent call last):
-    NotImplementedError: SymbolBlock.imports: the program 'net-symbol.json' cannot be read yet; build the network and use ...
+    NotImplementedError: SymbolBlock.imports: the program 'net-symbol.json' cannot be read yet; ...
     """
 
     def __init__(self, outputs: Any, inputs: Any, params: Any = None) -> None:

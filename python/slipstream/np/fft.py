@@ -1,8 +1,8 @@
 """Fourier transforms: NumPy's `fft`, on the engine's threads, in the precision of the argument.
 
 float32 and complex64 stay in 32 bits, as the array API asks, and 16-bit floats become float32; integers are computed in
-float64, as in NumPy. `norm` says which way is divided by the number of points n: "backward" (the default: the way back),
-"forward", or "ortho" (both, by its root).
+float64, as in NumPy. `norm` says which way is divided by the number of points n: "backward" (the default: the way
+back), "forward", or "ortho" (both, by its root).
 
 >>> np.fft.fft(np.array([1, 0, 0, 0])).real
 array([1., 1., 1., 1.])
