@@ -454,7 +454,8 @@ def geomspace(
         low, high = math.log2(abs(start)), math.log2(abs(stop))
         made = sign * logspace(low, high, num, endpoint, 2.0, None, axis, device=device, ctx=ctx)
     else:
-        made = _powers(*as_arrays([start, stop]), linspace(0, 1, num, endpoint, device=device, ctx=ctx), axis)
+        first, last = as_arrays([start, stop])
+        made = _powers(first, last, linspace(0, 1, num, endpoint, device=device, ctx=ctx), axis)
     return made if dtype is None else _core.astype(made, as_dtype(dtype))
 
 

@@ -13,7 +13,7 @@ from .._core import ndarray
 from ._arguments import as_array, as_arrays, deliver, normal_axes, normal_axis
 
 # What of ours combines in the same way.
-_REDUCE = {
+_REDUCE: dict[str, Callable[..., ndarray]] = {
     "add": _core.sum,
     "multiply": _core.prod,
     "maximum": _core.max,
@@ -21,7 +21,7 @@ _REDUCE = {
     "logical_and": _core.all,
     "logical_or": _core.any,
 }
-_ACCUMULATE = {"add": _core.cumsum, "multiply": _core.cumprod}
+_ACCUMULATE: dict[str, Callable[..., ndarray]] = {"add": _core.cumsum, "multiply": _core.cumprod}
 
 _NAMES = {"abs": "absolute", "pow": "power", "bitwise_invert": "invert"}  # of ours, as NumPy's ufuncs have them
 
