@@ -161,7 +161,7 @@ class Discrete(Draws):
         dims = dims_of(size)
 
         def draw(key: Any, counts: Any) -> Any:
-            generator = numpy.random.Generator(numpy.random.Philox(key=key))
+            generator: Any = numpy.random.Generator(numpy.random.Philox(key=key))
             return generator.multivariate_hypergeometric(counts.astype(INT), nsample, dims, method=method)
 
         made: ndarray = _core.host_call(draw, [self._key(place), given], (*dims, given.size), INT, place)
