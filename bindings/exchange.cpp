@@ -81,7 +81,7 @@ void fill_buffer(Py_buffer* view, PyObject* owner, const Array& a, void* data, i
   view->len = static_cast<Py_ssize_t>(a.nbytes());
   view->itemsize = static_cast<Py_ssize_t>(itemsize(a.dtype));
   view->readonly = flags & PyBUF_WRITABLE ? 0 : 1;
-  view->ndim = a.ndim();
+  view->ndim = flags & PyBUF_ND ? a.ndim() : 1;  // who asks for no shape gets bytes in one line
   view->format = flags & PyBUF_FORMAT ? const_cast<char*>(buffer_format(a.dtype)) : nullptr;
   view->shape = flags & PyBUF_ND ? dims : nullptr;
   view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? dims + n : nullptr;
@@ -206,6 +206,11 @@ void drop_capsule(PyObject* capsule, const char* name) {
   managed->deleter(managed);
 }
 
+// Some libraries abort the process where a stride is negative.
+bool runs_backwards(const Array& a) {
+  return std::any_of(a.strides.begin(), a.strides.end(), [](int64_t stride) { return stride < 0; });
+}
+
 PyObject* dlpack_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
   return guarded([&] {
     Arguments<4> given("__dlpack__", {"stream", "max_version", "dl_device", "copy"}, args, n, keywords);
@@ -214,7 +219,7 @@ PyObject* dlpack_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyO
     if (given[2] && given[2] != Py_None && nb::cast<int>(nb::handle(given[2])[0]) != 1)
       refuse("__dlpack__: the array is on the cpu; copy it first");
     sync_point("DLPack export");
-    bool copying = given[3] == Py_True;
+    bool copying = given[3] == Py_True || (given[3] != Py_False && runs_backwards(as_array(self)));
     Array a = copying ? copy(as_array(self)) : as_array(self);
     bool versioned = given[1] && given[1] != Py_None && nb::cast<int>(nb::handle(given[1])[0]) >= 1;
     bool read_only = a.storage()->read_only;
@@ -230,6 +235,21 @@ PyObject* dlpack_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyO
     return PyCapsule_New(&lent->managed, "dltensor_versioned",
                          [](PyObject* c) { drop_capsule<DLManagedVersioned>(c, "dltensor_versioned"); });
   });
+}
+
+// Makes bfloat16 in a capsule, which NumPy does not take, its bits as uint16, which it takes. True: it was bfloat16.
+bool as_bits(nb::handle capsule) {
+  const char* name = PyCapsule_GetName(capsule.ptr());
+  if (!name) nb::raise_python_error();
+  void* managed = PyCapsule_GetPointer(capsule.ptr(), name);
+  bool versioned = std::string_view(name) == "dltensor_versioned";
+  if (!managed || (!versioned && std::string_view(name) != "dltensor")) return false;
+  DLTensor& tensor =
+      versioned ? static_cast<DLManagedVersioned*>(managed)->tensor : static_cast<DLManaged*>(managed)->tensor;
+  DLDataType bits = dl_type(DType::bf16), found = tensor.dtype;
+  if (found.code != bits.code || found.bits != bits.bits || found.lanes != bits.lanes) return false;
+  tensor.dtype = dl_type(DType::u16);
+  return true;
 }
 
 // ---- borrowing
@@ -310,6 +330,8 @@ void bind_exchange(nb::module_& m) {
       nb::arg("beside") = nb::none(),
       "An array of a number or nested lists of numbers; None for what only NumPy can read. `beside`: an array whose "
       "type they adapt to.");
+  m.def("dlpack_as_bits", as_bits, nb::arg("capsule"),
+        "Turns bfloat16 in a DLPack capsule into its bits, uint16; whether it was bfloat16.");
   m.def("borrow", borrow_array, nb::arg("values"), nb::arg("keeper"), nb::arg("read_only"),
         "An array over the memory of a NumPy array that is not empty; the keeper is let go when it is read no more.");
 }

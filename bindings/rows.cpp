@@ -50,6 +50,12 @@ PyObject* function_doc(PyObject* self, void*) {  // the row's line, and an examp
     return checked(PyObject_CallFunction(docstring, "ss", as_function(self)->name, as_function(self)->doc->c_str()));
   });
 }
+PyObject* function_method(PyObject* self, void* name) {  // NumPy's reduce, outer, ... of its functions
+  return guarded([&] {
+    static PyObject* method = package_function("slipstream.np._ufunc_methods", "method_of");
+    return checked(PyObject_CallFunction(method, "ss", as_function(self)->name, static_cast<const char*>(name)));
+  });
+}
 PyObject* function_signature(PyObject* self, void*) {
   return PyUnicode_FromString(as_function(self)->signature->c_str());
 }
@@ -57,11 +63,19 @@ PyObject* function_signature(PyObject* self, void*) {
 void make_function_type() {
   static PyMemberDef members[] = {
       {"__vectorcalloffset__", T_PYSSIZET, offsetof(Function, vectorcall), READONLY, nullptr}, {}};
+  auto method = [](const char* name) {
+    return PyGetSetDef{name, function_method, nullptr, nullptr, const_cast<char*>(name)};
+  };
   static PyGetSetDef properties[] = {{"__name__", function_name, nullptr, nullptr, nullptr},
                                      {"__qualname__", function_name, nullptr, nullptr, nullptr},
                                      {"__module__", function_module, nullptr, nullptr, nullptr},
                                      {"__doc__", function_doc, nullptr, nullptr, nullptr},
                                      {"__text_signature__", function_signature, nullptr, nullptr, nullptr},
+                                     method("reduce"),
+                                     method("accumulate"),
+                                     method("outer"),
+                                     method("at"),
+                                     method("reduceat"),
                                      {}};
   static PyMethodDef methods[] = {{"__reduce__", function_reduce, METH_NOARGS, nullptr}, {}};
   PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},

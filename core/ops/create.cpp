@@ -93,7 +93,13 @@ Array from_bytes(const void* data, const Shape& shape, DType dtype, Device devic
   bool here = device.kind == host.kind;
   Array x(shape, dtype, here ? device : host);
   x.storage()->allocate();
-  if (x.storage()->nbytes) std::memcpy(x.storage()->data(), data, x.storage()->nbytes);
+  auto* from = static_cast<const uint8_t*>(data);
+  char* to = x.storage()->data();
+  size_t n = x.storage()->nbytes;
+  if (dtype == DType::b1)  // for others any byte but 0 is true, for our loops 1 is
+    std::transform(from, from + n, to, [](uint8_t byte) { return byte != 0; });
+  else if (n)
+    std::memcpy(to, from, n);
   return here ? x : copy_to_device(x, device);
 }
 

@@ -201,7 +201,7 @@ std::optional<Array> beside_mask(const Reading& reading, const View& target, con
 }
 
 // x[mask] = value where the value is the same for every true element: no wait, each element is chosen in place.
-bool set_where(const Array& x, std::span<const KeyItem> key, const Reading& reading, const Array& value) {
+bool set_where(const Array& x, const Reading& reading, const Array& value) {
   Array target = x.view(masked_view(reading));
   std::optional<Array> from = beside_mask(reading, target, value);
   if (!from) return false;
@@ -237,7 +237,7 @@ void set_item(const Array& x, std::span<const KeyItem> key, const Arg& value, vo
     if (!(from.device() == x.device())) from = copy_to_device(from, x.device());
     if (from.dtype != x.dtype) from = astype(from, x.dtype);
   }
-  if (is_one_mask(reading) && set_where(x, key, reading, from)) return;
+  if (is_one_mask(reading) && set_where(x, reading, from)) return;
   Array base = x.view(reading.view);
   scatter(kIndexUpdate, base, choice_of(reading, before_wait), Arg(from));
 }

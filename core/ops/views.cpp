@@ -175,6 +175,8 @@ Array select(const Array& x, int axis, int64_t index) {
 }
 
 Array reinterpret(const Array& x, DType dtype) {
+  if (dtype == DType::b1 && x.dtype != DType::b1)
+    fail(ErrorKind::type, "view: bytes of ", x.dtype, " need not be 0 or 1, as those of bool are; use x.astype(bool)");
   auto from = static_cast<int64_t>(itemsize(x.dtype)), to = static_cast<int64_t>(itemsize(dtype));
   View v = x;
   v.dtype = dtype;

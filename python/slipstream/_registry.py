@@ -26,7 +26,15 @@ class Registry(Generic[T]):
         return klass
 
     def alias(self, *names: str) -> Callable[[C], C]:
-        """A decorator that registers a class under more names."""
+        """A decorator that registers a class under more names.
+
+        >>> from slipstream import metric
+        >>> @metric.alias("nearly", "about")
+        ... class Nearly(metric.MSE):
+        ...     pass
+        >>> type(metric.create("about")).__name__
+        'Nearly'
+        """
 
         def add(klass: C) -> C:
             for name in names:

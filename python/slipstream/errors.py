@@ -38,7 +38,53 @@ __all__ = [
     "SyncWarning",
 ]
 
-# The core's classes are known, printed and pickled as what they are here.
+_TRIED = """
+>>> try:
+...     {call}
+... except errors.{name} as error:
+...     print(error.operation, error.line)
+{shown}
+"""
+
+_FAILING = {  # calls that raise them, with the operation and the line of Python that recorded it
+    "SlipstreamError": ("np.take(np.ones(3), np.array([7])).item()", "take 2"),
+    "LateIndexError": ("np.ones(3)[np.array([7])].item()", "index 2"),
+    "LateLinAlgError": ("np.linalg.inv(np.zeros((2, 2))).item(0)", "inv 2"),
+    "LateValueError": ("np.pow(np.array([2], dtype='int32'), np.array([-1], dtype='int32')).item()", "pow 2"),
+    "OutOfMemoryError": ("np.empty(2**40).item(0)", "empty 2"),
+}
+
+_OTHERS = {
+    "LateOverflowError": "\n>>> issubclass(errors.LateOverflowError, OverflowError)\nTrue\n",
+    "LateTypeError": "\n>>> issubclass(errors.LateTypeError, TypeError)\nTrue\n",
+    "SyncError": """
+>>> from slipstream import engine
+>>> with engine.sync_guard("raise"):
+...     np.ones(1).item()
+Traceback (most recent call last):
+slipstream.errors.SyncError: item() waited here
+""",
+    "SyncWarning": """
+>>> import warnings
+>>> from slipstream import engine
+>>> with warnings.catch_warnings(record=True) as seen, engine.sync_guard("warn"):
+...     warnings.simplefilter("always")
+...     _ = np.ones(1).item()
+>>> seen[0].category.__name__
+'SyncWarning'
+""",
+}
+
+
+def _example(name: str) -> str:
+    if name in _OTHERS:
+        return _OTHERS[name]
+    call, shown = _FAILING[name]
+    return _TRIED.format(call=call, name=name, shown=shown)
+
+
+# The core's classes are known, printed and pickled as what they are here, and have their examples.
 for _class in (globals()[_name] for _name in __all__):
     if _class is not AxisError:
         _class.__module__ = __name__
+        _class.__doc__ += "\n" + _example(_class.__name__)

@@ -32,7 +32,15 @@ _NETPBM = re.compile(rb"P([56])\s+(?:#.*\s+)*(\d{1,9})\s+(\d{1,9})\s+(\d{1,9})\s
 
 
 def imread(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True) -> ndarray:
-    """Reads an image file; see `imdecode`."""
+    """Reads an image file; see `imdecode`.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile(suffix=".pgm") as file:
+    ...     _ = file.write(b"P5 2 1 255 " + bytes([7, 9]))
+    ...     file.flush()
+    ...     imread(file.name).shape
+    (1, 2, 3)
+    """
     try:
         with open(filename, "rb") as file:
             data = file.read()

@@ -272,12 +272,27 @@ class _Elsewhere:
 
 
 class Horovod(_Elsewhere):
-    """MXNet's store on Horovod: raises."""
+    """MXNet's store on Horovod: raises.
+
+    >>> Horovod()
+    Traceback (most recent call last):
+    NotImplementedError: Horovod: stores over several machines do not exist; use 'device'
+    """
 
 
 class BytePS(_Elsewhere):
-    """MXNet's store on BytePS: raises."""
+    """MXNet's store on BytePS: raises.
+
+    >>> BytePS()
+    Traceback (most recent call last):
+    NotImplementedError: BytePS: stores over several machines do not exist; use 'device'
+    """
 
 
 class KVStoreServer(_Elsewhere):
-    """MXNet's parameter server: raises."""
+    """MXNet's parameter server: raises.
+
+    >>> KVStoreServer()
+    Traceback (most recent call last):
+    NotImplementedError: KVStoreServer: stores over several machines do not exist; use 'device'
+    """

@@ -21,6 +21,10 @@ def test_torch() -> None:
     assert tensor.tolist() == shared.tolist() == [3, 3, 3]
     assert npx.from_dlpack(torch.utils.dlpack.to_dlpack(tensor)).tolist() == [3, 3, 3]
     assert torch.utils.dlpack.from_dlpack(npx.to_dlpack_for_write(shared)).data_ptr() == tensor.data_ptr()
+    halves = torch.ones(3, dtype=torch.bfloat16)
+    assert np.from_dlpack(halves).dtype == np.asarray(halves).dtype == np.bfloat16
+    assert torch.from_dlpack(np.from_dlpack(halves, copy=False)).data_ptr() == halves.data_ptr()
+    assert torch.from_dlpack(np.arange(3)[::-1]).tolist() == [2, 1, 0]
     columns = torch.arange(6).reshape(2, 3).T
     assert np.from_dlpack(columns, copy=False).tolist() == columns.tolist()
 
@@ -32,4 +36,5 @@ def test_jax() -> None:
     assert (shared * 2).tolist() == [0, 2, 4]
     with pytest.raises(ValueError, match="the array is read-only; its memory is another library's"):
         shared += 1
+    assert np.from_dlpack(jnp.ones(2, dtype="bfloat16"), copy=False).dtype == np.bfloat16
     assert jnp.from_dlpack(np.arange(3)).tolist() == [0, 1, 2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import hashlib
 import pickle
 from typing import Any
 
@@ -163,6 +164,65 @@ def test_capsules() -> None:
     assert x.tolist() == [1, 2, 3, 4]
     assert npx.from_dlpack(npx.to_dlpack_for_read(x)).tolist() == [1, 2, 3, 4]
     assert npx.from_numpy(numpy.ones(2), zero_copy=False).tolist() == [1, 1]
+
+
+class GivingOnly(Giving):
+    """The same, of a version of DLPack that knows no versions."""
+
+    def __dlpack__(self, stream: Any = None) -> Any:
+        return self.values.__dlpack__()
+
+
+def test_bfloat16_which_numpy_does_not_take() -> None:
+    values = np.array([1.5, -2.0, 3.0, 4.0], dtype="bfloat16")[::2]
+    for source in (Giving(values), GivingOnly(values)):
+        copied = np.from_dlpack(source)
+        assert copied.dtype == np.bfloat16 and copied.tolist() == [1.5, 3.0]
+    shared = np.from_dlpack(Giving(values), copy=False)
+    shared += 1
+    assert values.tolist() == [2.5, 4.0]
+    assert npx.from_dlpack(npx.to_dlpack_for_write(values)).tolist() == [2.5, 4.0]
+
+
+class NoArray(Giving):
+    """An array that NumPy cannot convert, as PyTorch's of bfloat16."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise TypeError("Got unsupported ScalarType BFloat16")
+
+
+def test_what_its_library_cannot_give_to_numpy() -> None:
+    x = np.asarray(NoArray(np.ones(2, dtype="bfloat16")))
+    assert x.dtype == np.bfloat16 and x.tolist() == [1, 1]
+    assert np.array(NoArray(np.ones(2, dtype="bfloat16")), dtype="float64").dtype == np.float64
+
+
+def test_arrays_that_run_backwards_are_lent_as_copies() -> None:
+    """PyTorch ends the process where a stride is negative."""
+    x = np.arange(4)
+    lent = numpy.from_dlpack(x[::-1])
+    assert lent.tolist() == [3, 2, 1, 0] and lent.strides[0] > 0
+    assert address(x[::-1]) == address(x) + 12
+
+
+ODD = numpy.array([0, 2, 1, 255], "uint8").view("bool")
+
+
+def test_bools_whose_bytes_are_not_0_or_1() -> None:
+    for x in (np.array(ODD), np.asarray(ODD), np.frombuffer(ODD.tobytes(), dtype="bool"), np.from_dlpack(ODD)):
+        assert x.sum().item() == 3 and (x & np.array([True] * 4)).tolist() == [False, True, True, True]
+        assert x.view("uint8").tolist() == [0, 1, 1, 1]
+    with pytest.raises(ValueError, match="copy=False, but the memory holds bools whose bytes are not 0 or 1"):
+        np.from_dlpack(ODD, copy=False)
+    with pytest.raises(TypeError, match=r"view: bytes of uint8 need not be 0 or 1, .* use x.astype\(bool\)"):
+        np.array([2], dtype="uint8").view("bool")
+    assert np.array([True]).view(bool).tolist() == [True]
+    assert np.array([True, False]).byteswap().tolist() == [True, False]
+
+
+def test_bytes_in_one_line() -> None:
+    x = np.arange(6).reshape(2, 3)
+    assert hashlib.sha1(x).digest() == hashlib.sha1(x.asnumpy()).digest()
 
 
 def test_borrowing_does_not_wait() -> None:

@@ -162,6 +162,10 @@ def test_linspace_of_arrays() -> None:
 def test_spaces() -> None:
     same(np.logspace(0, 3, 4), numpy.logspace(0, 3, 4, dtype="float32"))
     same(np.geomspace(1, 1000, 4), numpy.geomspace(1, 1000, 4, dtype="float32"), 1e-5)
+    same(np.geomspace(1j, 16j, 5), numpy.geomspace(1j, 16j, 5, dtype="complex64"), 1e-5)
+    ends = numpy.array([1.0, 2.0]), numpy.array([9.0, 50.0])
+    for axis in (0, 1):
+        same(np.geomspace(*map(np.array, ends), 3, axis=axis), numpy.geomspace(*ends, 3, axis=axis), 1e-5)
 
 
 def test_matrices() -> None:

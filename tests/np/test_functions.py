@@ -210,7 +210,7 @@ TABLE: dict[str, list[Sampler]] = {
     "isscalar": [on((2,)), lambda d: ([3.0], {})],
     "shape": [on(CUBE)],
     "ndim": [on(CUBE)],
-    "size": [on(CUBE), on(CUBE, 1), on(CUBE, 4)],
+    "size": [on(CUBE), on(CUBE, 1), on(CUBE, 4), on(CUBE, (0, -1))],
 }
 
 NEW_IN_2 = {

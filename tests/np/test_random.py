@@ -303,3 +303,47 @@ def test_generators_have_the_same_distributions() -> None:
     assert np.random.random_integers(3, 3).item() == 3
     for name in ("rand", "randn", "random_sample", "ranf", "sample", "standard_normal", "randint", "shuffle"):
         assert callable(getattr(np.random, name))
+
+
+def test_integers_between_arrays() -> None:
+    low, high = numpy.array([0, 5]), numpy.array([[3], [7]])
+    for draw in (np.random.default_rng(2).integers, np.random.randint):
+        x = draw(low * [1, 0], high, size=(400, 2, 2)).asnumpy()
+        assert x.dtype == "int64" and (x.min(0) == 0).all() and (x.max(0) == high - 1).all()
+        assert draw(np.array([1, 2], dtype="int64"), 9).shape == (2,)  # not waited for
+    assert draw([1, 8], 9, dtype="int8").dtype == np.int8
+    with pytest.raises(ValueError, match="integers: low=5 is not everywhere below high="):
+        np.random.default_rng(2).integers(5, [9, 5])
+    with pytest.raises(ValueError, match=r"bounds of shape \(2,\) do not fit the size \(3,\)"):
+        np.random.default_rng(2).integers([1, 2], 9, size=3)
+    wide = np.random.default_rng(2).integers(0, 2**64 - 1, 500, "uint64", endpoint=True).asnumpy()
+    assert wide.max() > 2**63 > wide.min()
+    top = np.random.default_rng(2).integers(2**63 + 5, 2**63 + 8, 99, "uint64").asnumpy()
+    assert sorted(set((top - 2**63).tolist())) == [5, 6, 7]
+    assert np.random.default_rng(2).integers([0, 3], [0, 3], endpoint=True).tolist() == [0, 3]
+
+
+def test_other_axes() -> None:
+    generator, x = np.random.default_rng(2), np.arange(12).reshape(3, 4)
+    assert sorted(generator.permutation(x, axis=1)[0].tolist()) == [0, 1, 2, 3]
+    assert generator.choice(x, 2, axis=1).shape == (3, 2)
+    assert generator.choice(np.array([]), 0).shape == (0,)
+    with pytest.raises(numpy.exceptions.AxisError, match="choice: axis 2 is out of bounds"):
+        generator.choice(x, 2, axis=2)
+    theirs = numpy.arange(12).reshape(3, 4)
+    for values in (x, theirs):
+        generator.shuffle(values, axis=1)
+        assert [sorted(row) for row in values.tolist()] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
+    out = np.zeros((3, 4))
+    assert generator.permuted(x, axis=1, out=out) is out and out.sum().item() == 66
+
+
+def test_multivariate_hypergeometric() -> None:
+    x = np.random.default_rng(2).multivariate_hypergeometric([10, 5, 0], 6, 2000).asnumpy()
+    assert (x.sum(1) == 6).all() and (x[:, 2] == 0).all()
+    numpy.testing.assert_allclose(x.mean(0), [4, 2, 0], atol=0.15)
+    assert np.random.multivariate_hypergeometric(np.array([3, 4]), 2, method="count").shape == (2,)
+    with pytest.raises(ValueError, match="method 'zig' is none of 'marginals', 'count'"):
+        np.random.multivariate_hypergeometric([3, 4], 2, method="zig")
+    assert np.random.standard_exponential(2, method="zig").shape == (2,)
+    assert np.random.multivariate_normal([0, 0], [[1, 0], [0, 1]], method="cholesky").shape == (2,)

@@ -275,6 +275,10 @@ def test_files(tmp_path: Path) -> None:
             assert sorted(found) == ["arr_0", "y"]
             same(found["arr_0"], x.asnumpy())
             same(found["y"], y.asnumpy())
+    np.savez(tmp_path / "b.npz", b=np.array([1.5, 2], dtype="bfloat16"))  # NumPy's files keep its bytes, not its name
+    assert (
+        np.load(tmp_path / "b.npz")["b"].tolist() == [1.5, 2] and np.load(tmp_path / "b.npz")["b"].dtype == np.bfloat16
+    )
     x.tofile(tmp_path / "raw")
     same(np.fromfile(tmp_path / "raw", dtype="int16"), numpy.array([1, 2], "int16"))
     np.savetxt(tmp_path / "t.txt", np.eye(2))

@@ -168,6 +168,11 @@ def test_box_iou(rng: numpy.random.Generator) -> None:
         npx.box_iou(np.ones(3), np.ones(4))
 
 
+def test_box_nms_of_nothing() -> None:
+    assert npx.box_nms(np.zeros((0, 6))).shape == npx.box_nms(np.zeros((0, 6))).asnumpy().shape == (0, 6)
+    assert npx.box_nms(np.zeros((2, 0, 6))).asnumpy().shape == (2, 0, 6)
+
+
 def test_box_nms(rng: numpy.random.Generator) -> None:
     data = numpy.concatenate([rng.integers(0, 2, (12, 1)), rng.uniform(size=(12, 1)), boxes(rng, 12)], 1)
     for force in (False, True):

@@ -22,7 +22,14 @@ B = TypeVar("B", bound="Block")
 
 
 class HookHandle:
-    """What registering a hook gives: `detach()`, or the end of a `with`, takes the hook off again."""
+    """What registering a hook gives: `detach()`, or the end of a `with`, takes the hook off again.
+
+    >>> from slipstream import gluon
+    >>> net = gluon.nn.Flatten()
+    >>> with net.register_forward_hook(lambda block, inputs, output: print(output.shape)):
+    ...     _ = net(np.ones((2, 3, 4)))
+    (2, 12)
+    """
 
     def __init__(self, hooks: dict[int, Any], hook: Any, changed: Callable[[], None]) -> None:
         self._hooks, self._changed, self._id = hooks, changed, id(self)
@@ -560,7 +567,12 @@ class HybridBlock(Block):
 
 
 class SymbolBlock(HybridBlock):
-    """MXNet's block made of an exported program: not possible yet."""
+    """MXNet's block made of an exported program: not possible yet.
+
+    >>> SymbolBlock.imports("net-symbol.json", ["data"])
+    Traceback (most recent call last):
+    NotImplementedError: SymbolBlock.imports: the program 'net-symbol.json' cannot be read yet; ...
+    """
 
     def __init__(self, outputs: Any, inputs: Any, params: Any = None) -> None:
         raise NotImplementedError(

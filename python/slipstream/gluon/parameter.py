@@ -26,7 +26,17 @@ tensor_types = (ndarray,)  # MXNet's name for the kinds of arrays that blocks ta
 
 
 class DeferredInitializationError(RuntimeError):
-    """A parameter's values were asked for before the first batch has told its shape."""
+    """A parameter's values were asked for before the first batch has told its shape.
+
+    >>> from slipstream import gluon
+    >>> net = gluon.nn.Dense(3)
+    >>> net.initialize()
+    >>> try:
+    ...     net.weight.data()
+    ... except DeferredInitializationError:
+    ...     print(net(np.ones((1, 2))).shape, net.weight.data().shape)
+    (1, 3) (3, 2)
+    """
 
 
 def shape_is_known(shape: Sequence[int] | None) -> bool:
@@ -456,6 +466,13 @@ class ParameterDict(dict[str, Parameter]):
     """Parameters by name, as `collect_params()` gives them, with what can be done to all of them at once.
 
     Names are structural (`0.weight`); a parameter is also found by MXNet 1's name for it (`dense0_weight`).
+
+    >>> from slipstream import gluon
+    >>> net = gluon.nn.Dense(3, in_units=2)
+    >>> parameters = net.collect_params()
+    >>> parameters.initialize()
+    >>> {name: parameter.shape for name, parameter in parameters.items()}
+    {'weight': (3, 2), 'bias': (3,)}
     """
 
     def __init__(self, parameters: Any = (), prefix: str = "", create: Any = None) -> None:

@@ -120,7 +120,13 @@ def shape_is_known(shape: Sequence[int] | None) -> bool:
 
 
 def check_sha1(filename: str | os.PathLike[str], sha1_hash: str) -> bool:
-    """Whether the file has this SHA-1 sum (or one that begins so)."""
+    """Whether the file has this SHA-1 sum (or one that begins so).
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     check_sha1(file.name, "da39a3ee")
+    True
+    """
     sha1 = hashlib.sha1()
     with open(filename, "rb") as file:
         while part := file.read(1 << 20):
@@ -129,7 +135,15 @@ def check_sha1(filename: str | os.PathLike[str], sha1_hash: str) -> bool:
 
 
 def replace_file(src: str | os.PathLike[str], dst: str | os.PathLike[str]) -> None:
-    """Puts a file in the place of another, at once."""
+    """Puts a file in the place of another, at once.
+
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "new").write_text("2"), (folder / "old").write_text("1")
+    >>> replace_file(folder / "new", folder / "old")
+    >>> (folder / "old").read_text()
+    '2'
+    """
     os.replace(src, dst)
 
 

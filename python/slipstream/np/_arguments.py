@@ -107,6 +107,35 @@ class _Loan:
                 self.source.flags.writeable = True
 
 
+class Capsule:
+    """A DLPack capsule, as an array that gives it once."""
+
+    def __init__(self, capsule: Any) -> None:
+        self.capsule = capsule
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
+def from_capsule(source: Any) -> Any:
+    """What an array gives by DLPack, as NumPy's array over the same memory; bfloat16 too, which NumPy refuses."""
+    try:
+        return numpy.from_dlpack(source)
+    except (RuntimeError, BufferError):
+        if source.__dlpack_device__()[0] != 1:
+            raise
+        try:
+            capsule = source.__dlpack__(max_version=(1, 0))
+        except TypeError:  # of DLPack before version 1
+            capsule = source.__dlpack__()
+        if not _core.dlpack_as_bits(capsule):
+            raise
+        return numpy.from_dlpack(Capsule(capsule)).view(as_dtype("bfloat16"))
+
+
 def borrow(source: Any, device: DeviceLike, function: str, writable: bool = False) -> ndarray:
     """An array over another library's memory, without a copy: by DLPack, or the buffer protocol.
 
@@ -115,9 +144,11 @@ def borrow(source: Any, device: DeviceLike, function: str, writable: bool = Fals
     if isinstance(source, numpy.ndarray):
         values = source.view(numpy.ndarray)
     else:
-        values = numpy.from_dlpack(source) if hasattr(source, "__dlpack__") else numpy.asarray(memoryview(source))
+        values = from_capsule(source) if hasattr(source, "__dlpack__") else numpy.asarray(memoryview(source))
     if values.dtype not in _KNOWN or not values.flags.aligned:
         raise ValueError(f"{function}: copy=False, but memory of {values.dtype} cannot be used as it is")
+    if values.dtype == bool and values.size and values.view("uint8").max() > 1:
+        raise ValueError(f"{function}: copy=False, but the memory holds bools whose bytes are not 0 or 1")
     place = resolve(device)
     if place.device_type != "cpu":
         raise ValueError(f"{function}: copy=False, but {place} needs a copy")
@@ -129,6 +160,15 @@ def borrow(source: Any, device: DeviceLike, function: str, writable: bool = Fals
 
 class NotNumbersError(TypeError):
     """An argument is no number and no array of numbers: text, None, objects."""
+
+
+def _as_numpy(value: Any, dtype: Any = None) -> Any:
+    try:
+        return numpy.asarray(value, dtype=dtype)
+    except TypeError:  # a type that its library knows no NumPy array of, such as PyTorch's bfloat16
+        if not hasattr(value, "__dlpack__"):
+            raise
+        return numpy.asarray(from_capsule(value), dtype=dtype)
 
 
 def from_values(value: Any, dtype: DTypeLike, device: DeviceLike, copy: bool | None) -> ndarray:
@@ -147,9 +187,9 @@ def from_values(value: Any, dtype: DTypeLike, device: DeviceLike, copy: bool | N
         return joined if dtype is None else _core.astype(joined, as_dtype(dtype))
     leaf = _first_leaf(value)
     if dtype is not None:
-        found = numpy.asarray(value, dtype=as_dtype(dtype))
+        found = _as_numpy(value, as_dtype(dtype))
     else:
-        found = numpy.asarray(value)
+        found = _as_numpy(value)
         if found.dtype.hasobject or found.dtype.kind in "SUMm":
             raise NotNumbersError(f"array: cannot make an array of numbers from {type(leaf).__name__} values")
         found = found.astype(default_dtype(found.dtype.kind) if is_number(leaf) else as_dtype(found.dtype), copy=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import _core
 from .._core import ndarray
+from ._arguments import check_choice
 from ._draws import Call, Draws, float_type, is_number
 from ._types import ArrayLike, DeviceLike, DTypeLike, Shape
 
@@ -43,13 +44,15 @@ class Continuous(Draws):
         device: DeviceLike = None,
         out: ndarray | None = None,
         *,
+        method: str = "inv",
         ctx: DeviceLike = None,
     ) -> ndarray:
-        """Exponential numbers with mean 1.
+        """Exponential numbers with mean 1, by the inverse of their distribution, whatever `method` is.
 
         >>> np.random.standard_exponential(size=(2, 3)).shape
         (2, 3)
         """
+        check_choice("standard_exponential", "method", method, ("zig", "inv"))
         call = self._call("standard_exponential", {}, size, float_type(dtype), device, ctx, out)
         return self._finish(self._exponential(call), call)
 

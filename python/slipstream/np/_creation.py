@@ -19,6 +19,7 @@ from ._arguments import (
     borrow,
     check_choice,
     deliver,
+    from_capsule,
     from_values,
     is_number,
     public,
@@ -123,7 +124,7 @@ def from_dlpack(x: Any, /, *, device: DeviceLike = None, copy: bool | None = Non
         return array(x, device=device, copy=copy)
     if copy is False:
         return borrow(x, device, "from_dlpack")
-    return _core.array(numpy.from_dlpack(x), None, resolve(device), copy)
+    return _core.array(from_capsule(x), None, resolve(device), copy)
 
 
 def copy(a: ArrayLike, order: str = "K", *, out: ndarray | None = None) -> ndarray:
@@ -431,8 +432,8 @@ def logspace(
 
 
 def geomspace(
-    start: float,
-    stop: float,
+    start: ArrayLike,
+    stop: ArrayLike,
     num: int = 50,
     endpoint: bool = True,
     dtype: DTypeLike = None,
@@ -446,12 +447,24 @@ def geomspace(
     >>> np.geomspace(1, 8, 4)
     array([1., 2., 4., 8.])
     """
-    if start == 0 or stop == 0 or (start < 0) != (stop < 0):
-        raise ValueError(f"geomspace: start={start} and stop={stop} must have one sign and not be 0")
-    sign = -1 if start < 0 else 1
-    low, high = math.log2(abs(start)), math.log2(abs(stop))
-    made = sign * logspace(low, high, num, endpoint, 2.0, None, axis, device=device, ctx=ctx)
+    if isinstance(start, (int, float)) and isinstance(stop, (int, float)):
+        if start == 0 or stop == 0 or (start < 0) != (stop < 0):
+            raise ValueError(f"geomspace: start={start} and stop={stop} must have one sign and not be 0")
+        sign = -1 if start < 0 else 1
+        low, high = math.log2(abs(start)), math.log2(abs(stop))
+        made = sign * logspace(low, high, num, endpoint, 2.0, None, axis, device=device, ctx=ctx)
+    else:
+        first, last = as_arrays([start, stop])
+        made = _powers(first, last, linspace(0, 1, num, endpoint, device=device, ctx=ctx), axis)
     return made if dtype is None else _core.astype(made, as_dtype(dtype))
+
+
+def _powers(start: ndarray, stop: ndarray, parts: ndarray, axis: int) -> ndarray:
+    """`start * (stop / start) ** part` for each part, along a new axis."""
+    ratio = _core.divide(stop, start)
+    steps = _core.reshape(parts, (-1, *(1,) * ratio.ndim))
+    made = _core.multiply(start, _core.pow(ratio, steps))
+    return _core.transpose(made, _moved(made.ndim, axis))
 
 
 # ---- matrices

@@ -10,7 +10,7 @@ import numpy
 from .. import _core
 from .._core import ndarray
 from ..device import resolve
-from ._arguments import as_array, as_dtype
+from ._arguments import as_array, as_dtype, check_choice
 from ._by_numpy import by_numpy
 from ._draws import F64, INT, Call, Draws, check, dims_of, float_type
 from ._types import ArrayLike, DeviceLike, DTypeLike, Shape
@@ -136,6 +136,38 @@ class Discrete(Draws):
         return self._finish(self._through_numpy(call, INT), call)
 
     @by_numpy("behind")
+    def multivariate_hypergeometric(
+        self,
+        colors: ArrayLike,
+        nsample: int,
+        size: Shape | None = None,
+        method: str = "marginals",
+        *,
+        device: DeviceLike = None,
+        ctx: DeviceLike = None,
+    ) -> ndarray:
+        """How many of each colour are in a sample without putting back, from so many of each.
+
+        >>> int(np.random.multivariate_hypergeometric([5, 3, 2], 4).sum())
+        4
+        """
+        check_choice("multivariate_hypergeometric", "method", method, ("marginals", "count"))
+        check("multivariate_hypergeometric", "colors", colors, "not negative")
+        check("multivariate_hypergeometric", "nsample", nsample, "not negative")
+        place = colors.device if isinstance(colors, ndarray) else resolve(device, ctx)
+        given = colors if isinstance(colors, ndarray) else as_array(numpy.asarray(colors, INT), place)
+        if given.ndim != 1:
+            raise ValueError(f"multivariate_hypergeometric: colors has shape {given.shape}; it must have one dimension")
+        dims = dims_of(size)
+
+        def draw(key: Any, counts: Any) -> Any:
+            generator: Any = numpy.random.Generator(numpy.random.Philox(key=key))
+            return generator.multivariate_hypergeometric(counts.astype(INT), nsample, dims, method=method)
+
+        made: ndarray = _core.host_call(draw, [self._key(place), given], (*dims, given.size), INT, place)
+        return made
+
+    @by_numpy("behind")
     def logseries(
         self,
         p: ArrayLike,
@@ -203,7 +235,7 @@ class Discrete(Draws):
 
     def _through_numpy(self, call: Call, dtype: numpy.dtype[Any]) -> ndarray:
         """NumPy's generator, seeded by our stream when the call is recorded, run on a worker."""
-        seed = _core.random_integers(self._state, 0, 0, (2,), numpy.dtype("uint64"), call.device)
+        seed = self._key(call.device)
         parameters = [v if isinstance(v, ndarray) else _core.full((), v, F64, call.device) for v in call.values]
 
         def draw(key: Any, *given: Any) -> Any:
@@ -284,13 +316,17 @@ class Discrete(Draws):
         dtype: DTypeLike = None,
         device: DeviceLike = None,
         *,
+        method: str = "svd",
         ctx: DeviceLike = None,
     ) -> ndarray:
-        """Normal vectors with a mean and a covariance matrix (whose factor NumPy computes, on a worker).
+        """Normal vectors with a mean and a covariance matrix (whose factor NumPy computes, on a worker, by its SVD).
+
+        `method`, NumPy's choice of another factor, changes nothing.
 
         >>> np.random.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], size=4).shape
         (4, 2)
         """
+        check_choice("multivariate_normal", "method", method, ("svd", "eigh", "cholesky"))
         if check_valid not in ("warn", "raise", "ignore", None):
             raise ValueError(f"multivariate_normal: check_valid {check_valid!r} is none of 'warn', 'raise', 'ignore'")
         place = next((v.device for v in (mean, cov) if isinstance(v, ndarray)), resolve(device, ctx))

@@ -62,6 +62,13 @@ def check(function: str, name: str, value: Any, rule: str) -> None:
         raise ValueError(f"{function}: {name} {words}: {shown}")
 
 
+def check_fit(function: str, what: str, shape: tuple[int, ...], size: tuple[int, ...]) -> None:
+    """Raises where what has a shape cannot be repeated to the size that is asked for."""
+    whole = (1,) * (len(size) - len(shape)) + shape
+    if len(whole) > len(size) or any(n not in (1, m) for n, m in zip(whole, size, strict=True)):
+        raise ValueError(f"{function}: {what} of shape {shape} do not fit the size {size}")
+
+
 class Call(NamedTuple):
     """A call of a distribution after its checks."""
 
@@ -100,9 +107,7 @@ class Draws:
         shape = numpy.broadcast_shapes(*shapes)
         if size is not None:
             wanted = dims_of(size, function)
-            whole = (1,) * (len(wanted) - len(shape)) + shape
-            if len(whole) > len(wanted) or any(n not in (1, m) for n, m in zip(whole, wanted, strict=True)):
-                raise ValueError(f"{function}: parameters of shape {shape} do not fit the size {wanted}")
+            check_fit(function, "parameters", shape, wanted)
             shape = wanted
         return Call(values, shape, dtype, place, function, out)
 
@@ -136,11 +141,41 @@ class Draws:
         if kind.kind not in "iub":
             raise TypeError(f"{function}: integers cannot be {kind}")
         if not (is_number(low) and is_number(high)):
-            raise TypeError(f"{function}: low and high must be numbers")
+            return self._integers_between(low, high, size, kind, place, function)
         low, high = math.ceil(low), math.ceil(high)
         if low >= high:
             raise ValueError(f"{function}: low={low} is not below high={high}")
         least, most = (0, 1) if kind.kind == "b" else (numpy.iinfo(kind).min, numpy.iinfo(kind).max)
         if low < least or high - 1 > most:
             raise ValueError(f"{function}: the range from {low} to {high} does not fit into {kind}")
-        return _core.random_integers(self._state, low, high - low, dims_of(size, function), kind, place)
+        if low >= 2**63:  # of uint64: the core counts from an int64
+            return self._integers(low - 2**63, high - 2**63, size, kind, place, function) + 2**63
+        count = (high - low) % 2**64  # 0: all that 64 bits have
+        return _core.random_integers(self._state, low, count, dims_of(size, function), kind, place)
+
+    def _integers_between(
+        self, low: Any, high: Any, size: Any, kind: numpy.dtype[Any], place: Device, function: str
+    ) -> ndarray:
+        """Integers by arrays of bounds, which NumPy draws from the values that are there then."""
+        place = next((v.device for v in (low, high) if isinstance(v, ndarray)), place)
+        known = [v for v in (low, high) if not isinstance(v, ndarray)]
+        if len(known) == 2 and numpy.any(numpy.asarray(low) >= numpy.asarray(high)):
+            raise ValueError(f"{function}: low={low} is not everywhere below high={high}")
+        bounds = [v if isinstance(v, ndarray) else as_array(numpy.asarray(v), place) for v in (low, high)]
+        shape = numpy.broadcast_shapes(*(b.shape for b in bounds))
+        if size is not None:
+            wanted = dims_of(size, function)
+            check_fit(function, "bounds", shape, wanted)
+            shape = wanted
+
+        def draw(key: Any, low: Any, high: Any) -> Any:
+            generator = numpy.random.Generator(numpy.random.Philox(key=key))
+            low, high = (numpy.ceil(v).astype(INT) if v.dtype.kind == "f" else v for v in (low, high))
+            return numpy.asarray(generator.integers(low, high, size=shape, dtype=kind))
+
+        made: ndarray = _core.host_call(draw, [self._key(place), *bounds], shape, kind, place)
+        return made
+
+    def _key(self, place: Device) -> ndarray:
+        """A key for NumPy's generator, drawn from the stream when a call is recorded."""
+        return _core.random_integers(self._state, 0, 0, (2,), numpy.dtype("uint64"), place)

@@ -10,24 +10,12 @@ from typing import Any
 import numpy
 
 from .._core import ndarray
-from ._arguments import NotNumbersError, as_arrays
+from ._arguments import NotNumbersError
 
 _NAMES = {"right_shift": "bitwise_right_shift", "left_shift": "bitwise_left_shift", "invert": "bitwise_invert"}
 
 # Functions of NumPy that write to their first argument, and its name.
 _WRITES = {"copyto": "dst", "put": "a", "putmask": "a", "place": "arr", "put_along_axis": "arr"}
-
-
-# Reductions and scans that NumPy names by the function they combine with.
-_REDUCE = {
-    "add": "sum",
-    "multiply": "prod",
-    "maximum": "max",
-    "minimum": "min",
-    "logical_and": "all",
-    "logical_or": "any",
-}
-_ACCUMULATE = {"add": "cumsum", "multiply": "cumprod"}
 
 
 def _ours(name: str, module: str = "numpy") -> Any:
@@ -42,23 +30,15 @@ def _combined(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[st
     """`numpy.add.reduce(x)`, `numpy.add.accumulate(x)` and `numpy.add.outer(x, y)` by our functions; None: not ours."""
     if any(isinstance(value, numpy.ndarray) for value in options.get("out", ())):
         return None
-    if method == "outer" and len(inputs) == 2 and (function := _ours(_NAMES.get(ufunc.__name__, ufunc.__name__))):
-        first, second = as_arrays(inputs)
-        return function(first[(..., *[None] * second.ndim)], second, **options)
-    table = {"reduce": _REDUCE, "accumulate": _ACCUMULATE}.get(method, {})
-    name = table.get(ufunc.__name__)
-    if name is None or len(inputs) != 1:
-        return None
-    if "out" in options:
-        options = options | {"out": options["out"][0]}
-    return _ours(name)(inputs[0], **({"axis": 0} | options))
+    function = _ours(_NAMES.get(ufunc.__name__, ufunc.__name__))
+    return None if function is None else getattr(function, method)(*inputs, **options)
 
 
 def array_ufunc(self: ndarray, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
     """`numpy.exp(x)`, `numpy_array + x` and the like."""
     function = _ours(_NAMES.get(ufunc.__name__, ufunc.__name__))
     out = options.get("out", ())
-    if method in ("reduce", "accumulate", "outer"):
+    if method in ("reduce", "accumulate", "reduceat", "outer"):
         combined = _combined(ufunc, method, inputs, options)
         if combined is not None:
             return combined

@@ -32,15 +32,15 @@ def ndim(a: ArrayLike) -> int:
     return len(shape(a))
 
 
-def size(a: ArrayLike, axis: int | None = None) -> int:
-    """Number of elements, or the length of one axis.
+def size(a: ArrayLike, axis: Axes = None) -> int:
+    """Number of elements, or the length of one axis, or of several together.
 
     >>> np.size(np.ones((2, 3))), np.size(np.ones((2, 3)), 0)
     (6, 2)
     """
     dims = shape(a)
     if axis is not None:
-        return dims[normal_axis(axis, len(dims), "size")]
+        dims = tuple(dims[i] for i in normal_axes(axis, len(dims), "size"))
     return int(numpy.prod(dims, dtype=numpy.int64))
 
 

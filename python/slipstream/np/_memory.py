@@ -161,7 +161,7 @@ def common_type(*arrays: ndarray) -> Any:
 
 
 def view(self: ndarray, dtype: DTypeLike = None, type: Any = None) -> ndarray:
-    """The same memory, seen as another type if one is given.
+    """The same memory, seen as another type if one is given. As bool only bools are seen: use `x.astype(bool)`.
 
     >>> np.ones(1).view("int32")
     array([1065353216], dtype=int32)
@@ -175,6 +175,8 @@ def byteswap(self: ndarray, inplace: bool = False) -> ndarray:
     >>> np.array([1], dtype="int16").byteswap()
     array([256], dtype=int16)
     """
+    if self.itemsize == 1:
+        return self if inplace else _core.copy(self)
     size = self.itemsize if self.dtype.kind != "c" else self.itemsize // 2
     flat = _core.contiguous(self)
     raw = _core.reinterpret(_core.reshape(flat, (-1,)), numpy.dtype("uint8")) if self.size else flat
@@ -315,6 +317,19 @@ def _flat(self: ndarray) -> FlatIterator:
     return FlatIterator(self)
 
 
+class _AsItLies:
+    """An array that is lent without a copy, also where it runs backwards."""
+
+    def __init__(self, x: ndarray) -> None:
+        self.x = x
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.x.__dlpack__(**(options | {"copy": False}))
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.x.__dlpack_device__()
+
+
 def _ctypes(self: ndarray) -> Any:
     """The memory for the module ctypes, as NumPy describes it: waits.
 
@@ -322,7 +337,7 @@ def _ctypes(self: ndarray) -> Any:
     >>> tuple(x.ctypes.shape)
     (2, 3)
     """
-    return numpy.from_dlpack(self).ctypes
+    return numpy.from_dlpack(_AsItLies(self)).ctypes
 
 
 def _data(self: ndarray) -> memoryview:

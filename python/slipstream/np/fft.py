@@ -1,8 +1,8 @@
 """Fourier transforms: NumPy's `fft`, on the engine's threads, in the precision of the argument.
 
-float32 and complex64 stay in 32 bits, as the array API asks; integers and 16-bit floats are computed in float64, as in
-NumPy. `norm` says which way is divided by the number of points n: "backward" (the default: the way back), "forward", or
-"ortho" (both, by its root).
+float32 and complex64 stay in 32 bits, as the array API asks, and 16-bit floats become float32; integers are computed in
+float64, as in NumPy. `norm` says which way is divided by the number of points n: "backward" (the default: the way
+back), "forward", or "ortho" (both, by its root).
 
 >>> np.fft.fft(np.array([1, 0, 0, 0])).real
 array([1., 1., 1., 1.])
@@ -33,7 +33,7 @@ def _typed(a: ArrayLike, complex_numbers: bool) -> ndarray:
     """In a type that can be transformed."""
     x: ndarray = as_array(a)
     if x.dtype.name not in ("float32", "float64", "complex64", "complex128"):
-        x = _core.astype(x, "float64")
+        x = _core.astype(x, "float32" if x.itemsize == 2 and x.dtype.kind in "fV" else "float64")
     if complex_numbers and x.dtype.kind != "c":
         x = _core.astype(x, "complex64" if x.dtype == "float32" else "complex128")
     return x

@@ -100,8 +100,8 @@ class _Source(Continuous, Discrete):
             made = self._located(_core.random_uniform, low, _core.subtract(high, low), size, dtype, place)
         return made if out is None else _into(made, out)
 
-    def permutation(self, x: ArrayLike, *, device: DeviceLike = None, ctx: DeviceLike = None) -> ndarray:
-        """The numbers 0 to x - 1 in random order, or a copy of an array with its first axis in random order.
+    def permutation(self, x: ArrayLike, axis: int = 0, *, device: DeviceLike = None, ctx: DeviceLike = None) -> ndarray:
+        """The numbers 0 to x - 1 in random order, or a copy of an array with an axis (the first) in random order.
 
         >>> int(np.random.permutation(5).sum())
         10
@@ -110,10 +110,11 @@ class _Source(Continuous, Discrete):
             place = resolve(device, ctx)
             return _core.random_permutation(self._state, int(x), place)
         x = as_array(x)
-        return _core.take(x, _core.random_permutation(self._state, x.shape[0], x.device), 0, "raise")
+        axis = normal_axis(axis, x.ndim, "permutation")
+        return _core.take(x, _core.random_permutation(self._state, x.shape[axis], x.device), axis, "raise")
 
-    def shuffle(self, x: Any) -> None:
-        """Puts the first axis of an array (or a list) in random order, in place.
+    def shuffle(self, x: Any, axis: int = 0) -> None:
+        """Puts an axis (the first) of an array, or a list, in random order, in place.
 
         >>> x = np.arange(4)
         >>> np.random.shuffle(x)
@@ -122,13 +123,18 @@ class _Source(Continuous, Discrete):
         """
         if not isinstance(x, ndarray):
             place = resolve()
-            order = _core.random_permutation(self._state, len(x), place).tolist()
+            length = x.shape[normal_axis(axis, x.ndim, "shuffle")] if isinstance(x, numpy.ndarray) else len(x)
+            order = _core.random_permutation(self._state, length, place).tolist()
+            if isinstance(x, numpy.ndarray):
+                x[...] = x.take(order, axis)
+                return
             x[:] = [x[i] for i in order]
             return
         if x.ndim == 0:
             raise TypeError("shuffle: the array has no dimensions")
-        order = _core.random_permutation(self._state, x.shape[0], x.device)
-        _core.assign(x, _core.take(x, order, 0, "raise"))
+        axis = normal_axis(axis, x.ndim, "shuffle")
+        order = _core.random_permutation(self._state, x.shape[axis], x.device)
+        _core.assign(x, _core.take(x, order, axis, "raise"))
 
     @by_numpy("behind", "the check of an array `p`")
     def choice(
@@ -140,9 +146,13 @@ class _Source(Continuous, Discrete):
         device: DeviceLike = None,
         out: ndarray | None = None,
         *,
+        axis: int = 0,
+        shuffle: bool = True,
         ctx: DeviceLike = None,
     ) -> ndarray:
-        """Elements of an array (or numbers below `a`) at random, by equal or given probabilities `p`.
+        """Elements of an array along an axis (or numbers below `a`) at random, by equal or given probabilities `p`.
+
+        They come in random order, whatever `shuffle` asks for.
 
         >>> np.random.choice(np.array([7, 7]), size=2)
         array([7., 7.])
@@ -150,7 +160,8 @@ class _Source(Continuous, Discrete):
         number = isinstance(a, (int, numpy.integer))
         source = None if number else as_array(a)
         place = resolve(device, ctx) if source is None else source.device
-        n = int(a) if source is None else source.shape[0]
+        axis = 0 if source is None else normal_axis(axis, source.ndim, "choice")
+        n = int(a) if source is None else source.shape[axis]
         shape = dims_of(size)
         count = math.prod(shape)
         if n <= 0 and count:
@@ -160,11 +171,11 @@ class _Source(Continuous, Discrete):
         if p is not None:
             chosen = self._by_probability(p, n, count, replace, place)
         elif replace:
-            chosen = self._integers(0, n, (count,), INT, place, "choice")
+            chosen = self._integers(0, max(n, 1), (count,), INT, place, "choice")
         else:
             chosen = _core.random_permutation(self._state, n, place)[:count]
         chosen = _core.reshape(chosen, shape)
-        made = chosen if source is None else _core.take(source, chosen, 0, "raise")
+        made = chosen if source is None else _core.take(source, chosen, axis, "raise")
         return made if out is None else _into(made, out)
 
     def _by_probability(self, p: ArrayLike, n: int, count: int, replace: bool, place: Device) -> ndarray:
@@ -206,6 +217,7 @@ def _into(made: ndarray, out: ndarray) -> ndarray:
     return out
 
 
+@by_numpy("behind", "`integers`, and `randint`, with arrays of bounds")
 class Generator(_Source):
     """A stream of random numbers of its own: see `np.random.default_rng`.
 
@@ -238,8 +250,8 @@ class Generator(_Source):
 
     def integers(
         self,
-        low: int,
-        high: int | None = None,
+        low: ArrayLike,
+        high: ArrayLike = None,
         size: Shape | None = None,
         dtype: DTypeLike = None,
         endpoint: bool = False,
@@ -254,15 +266,19 @@ class Generator(_Source):
         """
         if high is None:
             low, high = 0, low
-        return self._integers(low, high + endpoint, size, dtype, resolve(device, ctx), "integers")
+        if endpoint:
+            high = high + 1 if isinstance(high, (int, numpy.integer, ndarray)) else numpy.asarray(high) + 1
+        return self._integers(low, high, size, dtype, resolve(device, ctx), "integers")
 
-    def permuted(self, x: ArrayLike, *, axis: int | None = None) -> ndarray:
+    def permuted(self, x: ArrayLike, *, axis: int | None = None, out: ndarray | None = None) -> ndarray:
         """A copy with each line along an axis in an order of its own (None: all elements in random order).
 
         >>> np.random.default_rng(1).permuted(np.arange(4)).sum()
         array(6.)
         """
         x = as_array(x)
+        if out is not None:
+            return _into(self.permuted(x, axis=axis), out)
         if axis is None:
             return _core.reshape(self.permutation(_core.reshape(x, (-1,))), x.shape)
         axis = normal_axis(axis, x.ndim, "permuted")
@@ -328,6 +344,7 @@ logistic = _global.logistic
 lognormal = _global.lognormal
 logseries = _global.logseries
 multinomial = _global.multinomial
+multivariate_hypergeometric = _global.multivariate_hypergeometric
 multivariate_normal = _global.multivariate_normal
 negative_binomial = _global.negative_binomial
 noncentral_chisquare = _global.noncentral_chisquare
@@ -395,8 +412,8 @@ def rand(*size: int, **options: Any) -> ndarray:
 
 
 def randint(
-    low: int,
-    high: int | None = None,
+    low: ArrayLike,
+    high: ArrayLike = None,
     size: Shape | None = None,
     dtype: DTypeLike = None,
     device: DeviceLike = None,

@@ -10,23 +10,10 @@ import numpy
 from .. import _core, np
 from .._core import ndarray
 from ..device import resolve
-from ..np._arguments import borrow
+from ..np._arguments import Capsule, borrow
 from ..np._types import DeviceLike
 
 __all__ = ["from_dlpack", "from_numpy", "get_cuda_compute_capability", "to_dlpack_for_read", "to_dlpack_for_write"]
-
-
-class _Capsule:
-    """A DLPack capsule as the object that NumPy expects one from."""
-
-    def __init__(self, capsule: Any) -> None:
-        self._capsule = capsule
-
-    def __dlpack__(self, **_: Any) -> Any:
-        return self._capsule
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
 
 
 def from_dlpack(dlpack: Any) -> ndarray:
@@ -40,7 +27,7 @@ def from_dlpack(dlpack: Any) -> ndarray:
     """
     if hasattr(dlpack, "__dlpack__"):
         return np.from_dlpack(dlpack, copy=False)
-    return borrow(_Capsule(dlpack), None, "from_dlpack", writable='"dltensor"' in repr(dlpack))  # the others say it
+    return borrow(Capsule(dlpack), None, "from_dlpack", writable='"dltensor"' in repr(dlpack))  # the others say it
 
 
 def to_dlpack_for_read(data: ndarray) -> Any:

@@ -112,7 +112,8 @@ def box_nms(
 
     def run(values: Values) -> Values:
         made = numpy.full_like(values, -1)
-        flat, out = values.reshape(-1, *x.shape[-2:]), made.reshape(-1, *x.shape[-2:])
+        lines = (math.prod(x.shape[:-2]), *x.shape[-2:])
+        flat, out = values.reshape(lines), made.reshape(lines)
         for batch, result in zip(flat, out, strict=True):
             valid = batch[:, score_index] > valid_thresh
             if id_index >= 0 and background_id >= 0:

@@ -82,7 +82,14 @@ def merged(steps: Steps, layout: str, merge: bool | None) -> Any:
 
 
 class RecurrentCell(Block):
-    """One step of a recurrent network: `output, states = cell(inputs, states)`."""
+    """One step of a recurrent network: `output, states = cell(inputs, states)`.
+
+    >>> class Sum(RecurrentCell):
+    ...     def forward(self, inputs, states):
+    ...         return inputs + states[0], [inputs + states[0]]
+    >>> Sum()(np.ones(2), [np.ones(2)])[0]
+    array([2., 2.])
+    """
 
     _modified = False  # a modifier has taken its place
 
@@ -157,7 +164,12 @@ class RecurrentCell(Block):
 
 
 class HybridRecurrentCell(RecurrentCell, HybridBlock):
-    """A recurrent cell that `hybridize()` can compile."""
+    """A recurrent cell that `hybridize()` can compile.
+
+    >>> from slipstream import gluon
+    >>> issubclass(gluon.rnn.LSTMCell, HybridRecurrentCell)
+    True
+    """
 
     def forward(self, inputs: ndarray, states: list[ndarray]) -> Any:
         """One step, as MXNet 1's `hybrid_forward` says it."""

@@ -55,7 +55,13 @@ class DropoutCell(HybridRecurrentCell):
 
 
 class ModifierCell(HybridRecurrentCell):
-    """The base of cells that change another: that one's parameters and states are theirs."""
+    """The base of cells that change another: that one's parameters and states are theirs.
+
+    >>> from slipstream import gluon
+    >>> cell = gluon.rnn.ZoneoutCell(gluon.rnn.GRUCell(4))
+    >>> isinstance(cell, ModifierCell), type(cell.base_cell).__name__
+    (True, 'GRUCell')
+    """
 
     def __init__(self, base_cell: RecurrentCell, **kwargs: Any) -> None:
         super().__init__(**kwargs)

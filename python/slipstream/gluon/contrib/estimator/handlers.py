@@ -22,42 +22,84 @@ class EventHandler:
 
 
 class TrainBegin(EventHandler):
-    """Acts before training."""
+    """Acts before training.
+
+    >>> class Told(TrainBegin):
+    ...     def train_begin(self, estimator, *args, **kwargs):
+    ...         print("train begin")
+    >>> Told().train_begin(None)
+    train begin
+    """
 
     def train_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> Any:
         """Training begins."""
 
 
 class TrainEnd(EventHandler):
-    """Acts after training."""
+    """Acts after training.
+
+    >>> class Told(TrainEnd):
+    ...     def train_end(self, estimator, *args, **kwargs):
+    ...         print("train end")
+    >>> Told().train_end(None)
+    train end
+    """
 
     def train_end(self, estimator: Any, *args: Any, **kwargs: Any) -> Any:
         """Training is over."""
 
 
 class EpochBegin(EventHandler):
-    """Acts before each epoch."""
+    """Acts before each epoch.
+
+    >>> class Told(EpochBegin):
+    ...     def epoch_begin(self, estimator, *args, **kwargs):
+    ...         print("epoch begin")
+    >>> Told().epoch_begin(None)
+    epoch begin
+    """
 
     def epoch_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> Any:
         """An epoch begins."""
 
 
 class EpochEnd(EventHandler):
-    """Acts after each epoch; what is true ends the training."""
+    """Acts after each epoch; what is true ends the training.
+
+    >>> class Told(EpochEnd):
+    ...     def epoch_end(self, estimator, *args, **kwargs):
+    ...         print("epoch end")
+    >>> Told().epoch_end(None)
+    epoch end
+    """
 
     def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> Any:
         """An epoch is over."""
 
 
 class BatchBegin(EventHandler):
-    """Acts before each batch."""
+    """Acts before each batch.
+
+    >>> class Told(BatchBegin):
+    ...     def batch_begin(self, estimator, *args, **kwargs):
+    ...         print("batch begin")
+    >>> Told().batch_begin(None)
+    batch begin
+    """
 
     def batch_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> Any:
         """A batch begins."""
 
 
 class BatchEnd(EventHandler):
-    """Acts after each batch; what is true ends the training."""
+    """Acts after each batch; what is true ends the training.
+
+    >>> class Told(BatchEnd):
+    ...     def batch_end(self, estimator, *args, **kwargs):
+    ...         print("batch end")
+    >>> Told().batch_end(None)
+    batch end
+    """
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> Any:
         """A batch is over: `batch`, `pred`, `label` and `loss` are among the arguments."""
@@ -67,7 +109,12 @@ class BatchEnd(EventHandler):
 
 
 class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
-    """Ends the training after so many epochs or batches."""
+    """Ends the training after so many epochs or batches.
+
+    >>> handler = StoppingHandler(max_batch=2)
+    >>> handler.batch_end(None), handler.batch_end(None)
+    (False, True)
+    """
 
     def __init__(self, max_epoch: int | None = None, max_batch: int | None = None) -> None:
         self.max_epoch = max_epoch
@@ -95,7 +142,14 @@ class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
 
 
 class MetricHandler(EpochBegin, BatchEnd):
-    """Adds every batch to the metrics, which start anew with each epoch. Does not wait."""
+    """Adds every batch to the metrics, which start anew with each epoch. Does not wait.
+
+    >>> from slipstream import metric
+    >>> accuracy = metric.Accuracy()
+    >>> MetricHandler([accuracy]).batch_end(None, pred=[np.array([[0, 1]])], label=[np.array([1])], loss=[np.zeros(1)])
+    >>> accuracy.get()
+    ('accuracy', 1.0)
+    """
 
     def __init__(self, metrics: Sequence[EvalMetric], priority: float = -1000) -> None:
         self.metrics = list(metrics)
@@ -118,7 +172,11 @@ class MetricHandler(EpochBegin, BatchEnd):
 
 
 class GradientUpdateHandler(BatchEnd):
-    """Updates the parameters after each batch, before other handlers see it."""
+    """Updates the parameters after each batch, before other handlers see it.
+
+    >>> GradientUpdateHandler().priority < MetricHandler([]).priority  # it comes first
+    True
+    """
 
     def __init__(self, priority: float = -2000) -> None:
         self.priority = priority
@@ -131,7 +189,14 @@ class GradientUpdateHandler(BatchEnd):
 
 
 class ValidationHandler(TrainBegin, BatchEnd, EpochEnd):
-    """Evaluates on other data, after so many epochs or batches."""
+    """Evaluates on other data, after so many epochs or batches.
+
+    >>> handler = ValidationHandler([1, 2], lambda val_data, **_: print(len(val_data), "batches"), epoch_period=2)
+    >>> handler.train_begin(None)
+    >>> handler.epoch_end(None)
+    >>> handler.epoch_end(None)
+    2 batches
+    """
 
     def __init__(
         self,
@@ -179,7 +244,11 @@ def _shown(metrics: Sequence[EvalMetric]) -> str:
 
 
 class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchEnd):
-    """Logs time and metrics: of each epoch, or also of every so many batches. Waits for what it shows."""
+    """Logs time and metrics: of each epoch, or also of every so many batches. Waits for what it shows.
+
+    >>> LoggingHandler("epoch").log_interval
+    'epoch'
+    """
 
     def __init__(
         self,
@@ -227,7 +296,11 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchEnd):
 
 
 class ProgressHandler(TrainBegin, TrainEnd, BatchEnd, EpochEnd):
-    """A progress bar in the terminal; the metrics appear at the end of each epoch, when they are waited for."""
+    """A progress bar in the terminal; the metrics appear at the end of each epoch, when they are waited for.
+
+    >>> ProgressHandler().priority
+    inf
+    """
 
     priority = math.inf
 
@@ -286,7 +359,12 @@ class _Watch:
 
 
 class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
-    """Ends the training when a metric has not become better for `patience` epochs."""
+    """Ends the training when a metric has not become better for `patience` epochs.
+
+    >>> from slipstream import metric
+    >>> EarlyStoppingHandler(metric.Loss(), patience=2).patience
+    2
+    """
 
     def __init__(
         self,
@@ -332,7 +410,12 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
 
 
 class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
-    """Writes parameters and the trainer's states after so many epochs or batches, and the best ones if wanted."""
+    """Writes parameters and the trainer's states after so many epochs or batches, and the best ones if wanted.
+
+    >>> import tempfile
+    >>> CheckpointHandler(tempfile.mkdtemp(), model_prefix="net", max_checkpoints=3).max_checkpoints
+    3
+    """
 
     def __init__(
         self,

@@ -83,7 +83,17 @@ def read_idx(path: str | os.PathLike[str], ndim: int) -> _Raw:
 
 
 class MNIST(_Images):
-    """Handwritten digits: images of (28, 28, 1) uint8 and labels of int32, from the four files of MNIST."""
+    """Handwritten digits: images of (28, 28, 1) uint8 and labels of int32, from the four files of MNIST.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> head = bytes([0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 28, 0, 0, 0, 28])
+    >>> _ = (folder / "train-images-idx3-ubyte").write_bytes(head + bytes(28 * 28))
+    >>> _ = (folder / "train-labels-idx1-ubyte").write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 1, 7]))
+    >>> image, label = MNIST(folder)[0]
+    >>> image.shape, int(label)
+    ((28, 28, 1), 7)
+    """
 
     _name = "mnist"
     _files = (
@@ -114,7 +124,17 @@ class MNIST(_Images):
 
 
 class FashionMNIST(MNIST):
-    """Pictures of clothes, in the format of MNIST."""
+    """Pictures of clothes, in the format of MNIST.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> head = bytes([0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 28, 0, 0, 0, 28])
+    >>> _ = (folder / "train-images-idx3-ubyte").write_bytes(head + bytes(28 * 28))
+    >>> _ = (folder / "train-labels-idx1-ubyte").write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 1, 7]))
+    >>> image, label = FashionMNIST(folder)[0]
+    >>> image.shape, int(label)
+    ((28, 28, 1), 7)
+    """
 
     _name = "fashion-mnist"
     _files = (
@@ -134,7 +154,15 @@ class FashionMNIST(MNIST):
 
 
 class CIFAR10(_Images):
-    """Small photographs of ten things: images of (32, 32, 3) uint8, labels of int32, from CIFAR-10's binary files."""
+    """Small photographs of ten things: images of (32, 32, 3) uint8, labels of int32, from CIFAR-10's binary files.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "test_batch.bin").write_bytes(bytes([6]) + bytes(3 * 32 * 32))
+    >>> image, label = CIFAR10(folder, train=False)[0]
+    >>> image.shape, int(label)
+    ((32, 32, 3), 6)
+    """
 
     _name = "cifar10"
     _archive = ("cifar-10-binary.tar.gz", "fab780a1e191a7eda0f345501ccd62d20f7ed891")
@@ -178,7 +206,15 @@ class CIFAR10(_Images):
 
 
 class CIFAR100(CIFAR10):
-    """Small photographs of a hundred things; `fine_label=False` gives labels of twenty groups of them."""
+    """Small photographs of a hundred things; `fine_label=False` gives labels of twenty groups of them.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "test.bin").write_bytes(bytes([6, 30]) + bytes(3 * 32 * 32))
+    >>> image, label = CIFAR100(folder, fine_label=True, train=False)[0]
+    >>> image.shape, int(label)
+    ((32, 32, 3), 30)
+    """
 
     _name = "cifar100"
     _archive = ("cifar-100-binary.tar.gz", "a0bb982c76b83111308126cc779a992fa506b90b")
@@ -218,7 +254,16 @@ class _Files(Dataset):
 
 
 class ImageFolderDataset(_Files):
-    """Images in folders: the name of a folder is the class of its images. `synsets` holds the names in their order."""
+    """Images in folders: the name of a folder is the class of its images. `synsets` holds the names in their order.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> (folder / "cats").mkdir()
+    >>> _ = (folder / "cats" / "tom.pgm").write_bytes(b"P5 2 1 255 " + bytes([7, 9]))
+    >>> images = ImageFolderDataset(folder)
+    >>> images.synsets, images[0][0].shape, images[0][1]
+    (['cats'], (1, 2, 3), 0)
+    """
 
     def __init__(self, root: str, flag: int = 1, transform: Callable[..., Any] | None = None) -> None:
         super().__init__(flag, transform)
@@ -235,7 +280,15 @@ class ImageFolderDataset(_Files):
 
 
 class ImageListDataset(_Files):
-    """Images from a list of `[label, ..., path]`, or from a file of lines `number, label, ..., path` set by tabs."""
+    """Images from a list of `[label, ..., path]`, or from a file of lines `number, label, ..., path` set by tabs.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "tom.pgm").write_bytes(b"P5 2 1 255 " + bytes([7, 9]))
+    >>> image, label = ImageListDataset(str(folder), [[3, "tom.pgm"]])[0]
+    >>> image.shape, float(label)
+    ((1, 2, 3), 3.0)
+    """
 
     def __init__(self, root: str = ".", imglist: str | Sequence[Any] | None = None, flag: int = 1) -> None:
         super().__init__(flag, None)
@@ -261,7 +314,16 @@ class ImageListDataset(_Files):
 
 
 class ImageRecordDataset(RecordFileDataset):
-    """Images and labels from a RecordIO file."""
+    """Images and labels from a RecordIO file.
+
+    >>> import tempfile
+    >>> record = struct.pack("<IfQQ", 0, 3.0, 0, 0) + b"P5 2 1 255 " + bytes([7, 9])
+    >>> path = Path(tempfile.mkdtemp()) / "images.rec"
+    >>> _ = path.write_bytes(struct.pack("<II", 0xCED7230A, len(record)) + record + bytes(-len(record) % 4))
+    >>> image, label = ImageRecordDataset(path)[0]
+    >>> image.shape, label
+    ((1, 2, 3), 3.0)
+    """
 
     def __init__(self, filename: str, flag: int = 1, transform: Callable[..., Any] | None = None) -> None:
         super().__init__(filename)

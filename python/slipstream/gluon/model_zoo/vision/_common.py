@@ -27,7 +27,10 @@ class Variant:
         self.__module__ = make.__module__
         self.listed = listed or name  # what MXNet's get_model calls it
         self._make, self._args, self._options = make, args, options
-        self.__doc__ = f"`{make.__name__}({', '.join(map(repr, args))})`: {(make.__doc__ or '').splitlines()[0]}"
+        self.__doc__ = (
+            f"`{make.__name__}({', '.join(map(repr, args))})`: {(make.__doc__ or '').splitlines()[0]}\n\n"
+            f">>> from slipstream.gluon.model_zoo import vision\n>>> net = vision.{name}(classes=10)\n"
+        )
 
     def __call__(self, **kwargs: Any) -> Any:
         return self._make(*self._args, **{**self._options, **kwargs})
