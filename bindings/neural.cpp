@@ -1,6 +1,7 @@
 // Convolution, pooling and batch normalisation, with their gradients.
 
 #include "../core/ops/norm.h"
+#include "../core/ops/row_norm.h"
 #include "../core/ops/shared_product.h"
 #include "../core/ops/structural.h"
 #include "ndarray.h"
@@ -84,6 +85,9 @@ void bind_norm(nb::module_& m) {
       },
       nb::arg("data"), nb::arg("gamma").none(), nb::arg("beta"), nb::arg("mean"), nb::arg("variance"), nb::arg("eps"),
       "By given statistics; the result has no history.");
+  m.def("softmax", &softmax, nb::arg("x"), nb::arg("log"), "Along the last axis, or the logarithm of it.");
+  m.def("layer_norm", &layer_norm, nb::arg("x"), nb::arg("gamma"), nb::arg("beta"), nb::arg("eps"),
+        "Along the last axis, whose length gamma and beta have.");
   m.def("shared_product", &shared_product, nb::arg("x"), nb::arg("weight"),
         "matmul, for a weight of many steps: its gradient is one product over all of them.");
   m.def(
