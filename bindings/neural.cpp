@@ -86,8 +86,14 @@ void bind_norm(nb::module_& m) {
       nb::arg("data"), nb::arg("gamma").none(), nb::arg("beta"), nb::arg("mean"), nb::arg("variance"), nb::arg("eps"),
       "By given statistics; the result has no history.");
   m.def("softmax", &softmax, nb::arg("x"), nb::arg("log"), "Along the last axis, or the logarithm of it.");
-  m.def("layer_norm", &layer_norm, nb::arg("x"), nb::arg("gamma"), nb::arg("beta"), nb::arg("eps"),
-        "Along the last axis, whose length gamma and beta have.");
+  m.def(
+      "layer_norm",
+      [](const Array& x, const Array& gamma, const Array& beta, double eps) {
+        LayerNormed made = layer_norm(x, gamma, beta, eps);
+        return std::vector<Array>{made.result, made.mean, made.deviation};
+      },
+      nb::arg("x"), nb::arg("gamma"), nb::arg("beta"), nb::arg("eps"),
+      "Along the last axis, whose length gamma and beta have; the result, and each row's mean and deviation.");
   m.def("shared_product", &shared_product, nb::arg("x"), nb::arg("weight"),
         "matmul, for a weight of many steps: its gradient is one product over all of them.");
   m.def(

@@ -20,6 +20,8 @@ struct NormLoops {
   void (*apply)(T* out, const T* x, int64_t n, T mean, T scale, T shift) = nullptr;
   // out = (x - mean) * scale * gamma + beta.
   void (*normalize)(T* out, const T* x, const T* gamma, const T* beta, int64_t n, T mean, T scale) = nullptr;
+  // Rows of length n, each of one value. Up to 32 bytes behind them are overwritten.
+  void (*widen)(T* out, const T* values, int64_t n, int64_t rows) = nullptr;
   // out = g * scale + (x - mean) * of_x + shift.
   void (*spread)(T* out, const T* g, const T* x, int64_t n, T mean, T scale, T of_x, T shift) = nullptr;
 };

@@ -42,6 +42,14 @@ void shift_by(T*& p, int64_t bytes) {
   p = reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(p) + static_cast<uintptr_t>(bytes));
 }
 
+// Asks for memory that is to be read, or written, soon.
+enum class For { reading, writing };
+template <For purpose, class T>
+void ask(const T* p, int64_t n) {
+  constexpr int64_t line = 64 / sizeof(T);
+  for (int64_t i = 0; i < n; i += line) __builtin_prefetch(p + i, purpose == For::writing);
+}
+
 // One value for all elements of a loop.
 template <class T>
 class Repeated {
@@ -53,18 +61,42 @@ class Repeated {
   alignas(64) T values_[kRepeated];
 };
 
-// The rows of the table that a softmax is made of.
+// The rows of the table that the kernels are made of.
 template <class T>
-struct SoftmaxLoops {
+struct TableLoops {
   static constexpr DType type = sizeof(T) == 4 ? DType::f32 : DType::f64;
   static constexpr size_t paired(Row row) {
     return static_cast<size_t>(std::find(kPaired.begin(), kPaired.end(), row) - kPaired.begin());
   }
   static MapLoop of(Row row) { return loops().map[static_cast<int>(row)][static_cast<int>(type)]; }
-  const ReduceLoops& max = loops().reduce[static_cast<int>(Row::max)][static_cast<int>(type)];
-  const ReduceLoops& sum = loops().reduce[static_cast<int>(Row::sum)][static_cast<int>(type)];
-  MapLoop subtract = of(Row::subtract), multiply = of(Row::multiply), exp = of(Row::exp);
+  static const ReduceLoops& reducing(Row row) { return loops().reduce[static_cast<int>(row)][static_cast<int>(type)]; }
+  const ReduceLoops &max = reducing(Row::max), &sum = reducing(Row::sum);
+  MapLoop add = of(Row::add), subtract = of(Row::subtract), multiply = of(Row::multiply), square = of(Row::square),
+          exp = of(Row::exp), log = of(Row::log);
   MapLoop subtract_exp = loops().pair[type == DType::f64][paired(Row::subtract)][paired(Row::exp)][0];  // or null
+
+  // out = exp(x - top).
+  void powers(T* out, const T* x, Argument top, int64_t n) const {
+    Argument args[] = {{x, false}, top};
+    if (subtract_exp) return subtract_exp(out, args, n);
+    subtract(out, args, n);
+    args[0] = {out, false};
+    exp(out, args, n);
+  }
+};
+
+// Short rows go through the loops many at once. What is one value for a row is repeated along it first.
+template <class T>
+struct ShortRows {
+  static constexpr int64_t kLongest = 128, kElements = 1024;
+  alignas(64) T values[kElements];             // one for each row
+  alignas(64) T wide[kElements + 32];  // the same along the rows; or something else
+
+  void widen(int64_t n, int64_t rows) { norms<T>().widen(wide, values, n, rows); }
+  static void run(MapLoop loop, T* out, const T* x, const T* y, int64_t n) {
+    Argument args[] = {{x, false}, {y, false}};
+    loop(out, args, n);
+  }
 };
 
 template <class T>
@@ -81,10 +113,12 @@ class Softmax final : public ByRow {
   }
 
  private:
+  using Short = ShortRows<T>;
   static constexpr int64_t kPart = 1024 / sizeof(T);  // elements of a row that are done at once
   static constexpr int64_t kLeaf = 1024;              // elements that are added in the lanes of vectors
 
   void run_rows(int64_t begin, int64_t end) override {
+    if (n_ < Short::kLongest) return run_short(begin, end);
     for (int64_t r = begin; r < end; r++) {
       int64_t next = r + 1 < end ? n_ : 0;
       log_ ? run_log(x_ + r * n_, out_ + r * n_, next) : run_row(x_ + r * n_, out_ + r * n_, next);
@@ -105,21 +139,13 @@ class Softmax final : public ByRow {
     }
     return sum;
   }
-  // out = exp(x - top).
-  void powers(T* out, const T* x, const Repeated<T>& top, int64_t n) const {
-    Argument args[] = {{x, false}, top};
-    if (loops_.subtract_exp) return loops_.subtract_exp(out, args, n);
-    loops_.subtract(out, args, n);
-    args[0] = {out, false};
-    loops_.exp(out, args, n);
-  }
-
   void run_row(const T* x, T* out, int64_t next) const {
     Repeated<T> top(largest(x));
     for (int64_t i = 0; i < n_; i += kPart) {
       int64_t m = std::min(kPart, n_ - i);
-      ahead(x + next + i, out + next + i, m);
-      powers(out + i, x + i, top, m);
+      ask<For::reading>(x + next + i, m);
+      ask<For::writing>(out + next + i, m);
+      loops_.powers(out + i, x + i, top, m);
     }
     Repeated<T> factor(static_cast<T>(1 / total(out, n_)));
     Argument args[] = {{out, false}, factor};
@@ -132,8 +158,9 @@ class Softmax final : public ByRow {
     alignas(64) T some[kPart];
     for (int64_t i = 0; i < n_; i += kPart) {
       int64_t m = std::min(kPart, n_ - i);
-      ahead(x + next + i, out + next + i, m);
-      powers(some, x + i, top, m);
+      ask<For::reading>(x + next + i, m);
+      ask<For::writing>(out + next + i, m);
+      loops_.powers(some, x + i, top, m);
       sum += total(some, m);
     }
     Repeated<T> logarithm(static_cast<T>(std::log(sum)));
@@ -142,16 +169,30 @@ class Softmax final : public ByRow {
     loops_.subtract(out, moved, n_);
   }
 
-  // Asks for part of the next row.
-  static void ahead(const T* x, const T* out, int64_t n) {
-    constexpr int64_t line = 64 / sizeof(T);
-    for (int64_t i = 0; i < n; i += line) {
-      __builtin_prefetch(x + i);
-      __builtin_prefetch(out + i, 1);
+  void run_short(int64_t begin, int64_t end) const {
+    Short some;
+    for (int64_t r = begin, together = Short::kElements / n_; r < end; r += together) {
+      int64_t rows = std::min(together, end - r), m = rows * n_;
+      const T* x = x_ + r * n_;
+      T* out = out_ + r * n_;
+      loops_.max.leaves(some.values, x, n_, rows);
+      some.widen(n_, rows);
+      if (log_) {
+        Short::run(loops_.subtract, out, x, some.wide, m);
+        Short::run(loops_.exp, some.wide, out, nullptr, m);
+        loops_.sum.leaves(some.values, some.wide, n_, rows);
+        Short::run(loops_.log, some.values, some.values, nullptr, rows);
+      } else {
+        loops_.powers(out, x, {some.wide, false}, m);
+        loops_.sum.leaves(some.values, out, n_, rows);
+        for (int64_t i = 0; i < rows; i++) some.values[i] = 1 / some.values[i];
+      }
+      some.widen(n_, rows);
+      Short::run(log_ ? loops_.subtract : loops_.multiply, out, out, some.wide, m);
     }
   }
 
-  SoftmaxLoops<T> loops_;
+  TableLoops<T> loops_;
   bool log_;
   const T* x_;
   T* out_;
@@ -168,33 +209,76 @@ class LayerNorm final : public ByRow {
         beta_(at<const T>(call.inputs[2])),
         out_(at<T>(call.outputs[0])),
         mean_(at<T>(call.outputs[1])),
-        inverse_(at<T>(call.outputs[2])) {}
+        deviation_(at<T>(call.outputs[2])) {}
   void shift(std::span<const int64_t> bytes) override {
     shift_by(x_, bytes[0]);
     shift_by(gamma_, bytes[1]);
     shift_by(beta_, bytes[2]);
     shift_by(out_, bytes[3]);
     shift_by(mean_, bytes[4]);
-    shift_by(inverse_, bytes[5]);
+    shift_by(deviation_, bytes[5]);
   }
 
  private:
+  using Short = ShortRows<T>;
+  static constexpr int64_t kNear = 16384 / sizeof(T);  // longer rows would push each other out of the first cache
+
   void run_rows(int64_t begin, int64_t end) override {
+    if (n_ < Short::kLongest) return run_short(begin, end);
+    auto n = static_cast<double>(n_);
     for (int64_t r = begin; r < end; r++) {
       const T* x = x_ + r * n_;
-      auto n = static_cast<double>(n_);
       T mean = static_cast<T>(loops_.sum(x, n_) / n);
-      T inverse = static_cast<T>(1 / std::sqrt(loops_.squares(x, n_, mean) / n + eps_));
+      bool asks = r + 1 < end && n_ <= kNear;
+      if (asks) ask<For::reading>(x + n_, n_);
+      double deviation = std::sqrt(loops_.squares(x, n_, mean) / n + eps_);
       mean_[r] = mean;
-      inverse_[r] = inverse;
-      loops_.normalize(out_ + r * n_, x, gamma_, beta_, n_, mean, inverse);
+      deviation_[r] = static_cast<T>(deviation);
+      if (asks) ask<For::writing>(out_ + (r + 1) * n_, n_);
+      loops_.normalize(out_ + r * n_, x, gamma_, beta_, n_, mean, static_cast<T>(1 / deviation));
     }
   }
 
+  void run_short(int64_t begin, int64_t end) const {
+    int64_t together = Short::kElements / n_;
+    Short some;
+    alignas(64) T gammas[Short::kElements], betas[Short::kElements];
+    for (int64_t i = 0; i < std::min(together, end - begin) * n_; i++) {
+      gammas[i] = gamma_[i % n_];
+      betas[i] = beta_[i % n_];
+    }
+    for (int64_t r = begin; r < end; r += together) {
+      int64_t rows = std::min(together, end - r), m = rows * n_;
+      T* out = out_ + r * n_;
+      centre(r, rows, some);
+      Short::run(table_.square, some.wide, out, nullptr, m);
+      table_.sum.leaves(some.values, some.wide, n_, rows);
+      for (int64_t i = 0; i < rows; i++) {
+        double deviation = std::sqrt(static_cast<double>(some.values[i]) / static_cast<double>(n_) + eps_);
+        deviation_[r + i] = static_cast<T>(deviation);
+        some.values[i] = static_cast<T>(1 / deviation);
+      }
+      some.widen(n_, rows);
+      Short::run(table_.multiply, out, out, some.wide, m);
+      Short::run(table_.multiply, out, out, gammas, m);
+      Short::run(table_.add, out, out, betas, m);
+    }
+  }
+
+  // Writes the rows without their means.
+  void centre(int64_t r, int64_t rows, Short& some) const {
+    const T* x = x_ + r * n_;
+    table_.sum.leaves(some.values, x, n_, rows);
+    for (int64_t i = 0; i < rows; i++) mean_[r + i] = some.values[i] = some.values[i] / static_cast<T>(n_);
+    some.widen(n_, rows);
+    Short::run(table_.subtract, out_ + r * n_, x, some.wide, rows * n_);
+  }
+
   const NormLoops<T>& loops_ = norms<T>();
+  TableLoops<T> table_;
   double eps_;
   const T *x_, *gamma_, *beta_;
-  T *out_, *mean_, *inverse_;
+  T *out_, *mean_, *deviation_;
 };
 
 template <template <class> class K>

@@ -48,11 +48,6 @@ Array softmax_gradient(const Array& g, const Array& y, bool log) {
   return row(Row::multiply, y, row(Row::subtract, g, reduce(Row::sum, row(Row::multiply, g, y), over)));
 }
 
-struct LayerNormed {
-  Array result;
-  Array mean, inverse;  // of each row
-};
-
 LayerNormed layer_norm_value(const Array& x, const Array& gamma, const Array& beta, double eps) {
   auto params = std::make_shared<LayerNormParams>();
   params->eps = eps;
@@ -65,32 +60,45 @@ LayerNormed layer_norm_value(const Array& x, const Array& gamma, const Array& be
   rows[x.ndim() - 1] = 1;
   LayerNormed made{Array(x.shape, x.dtype, x.device()), Array(rows, x.dtype, x.device()),
                    Array(rows, x.dtype, x.device())};
-  for (const Array* out : {&made.result, &made.mean, &made.inverse}) call.outputs.emplace_back(*out);
+  for (const Array* out : {&made.result, &made.mean, &made.deviation}) call.outputs.emplace_back(*out);
   engine::record(std::move(call));
   return made;
 }
 
-// What the kernel says of the rows, made of rows: it has a history.
-LayerNormed moments(const Array& x, double eps) {
-  ReduceOptions over = along_rows(x);
-  Array middle = mean(x, over);
-  Array variance = mean(elementwise(Row::square, {Arg(row(Row::subtract, x, middle))}), over);
-  Array deviation = elementwise(Row::sqrt, {Arg(row(Row::add, variance, Scalar::of(eps)))});
-  return {Array(), middle, elementwise(Row::reciprocal, {Arg(deviation)})};
+// What the gradient knows of the call. Its results have a history while somebody differentiates again.
+struct LayerNormSaved {
+  tape::Saved x, gamma, mean, deviation;
+};
+
+// With n = (x - mean) / deviation, over rows of a length: that of the result g gives, with h = g gamma,
+// (h - mean(h) - n mean(h n)) / deviation; those of mean and deviation give themselves and n, over the length.
+Array gradient_of_data(std::span<const Array> gs, const Array& normal, const LayerNormSaved& saved) {
+  ReduceOptions over = along_rows(normal);
+  Array total;
+  auto add = [&](const Array& part) { total = total ? row(Row::add, total, part) : part; };
+  if (gs[0]) {
+    Array h = row(Row::multiply, gs[0], saved.gamma.get());
+    Array slope = mean(row(Row::multiply, h, normal), over);
+    Array inner = row(Row::subtract, row(Row::subtract, h, mean(h, over)), row(Row::multiply, normal, slope));
+    add(row(Row::divide, inner, saved.deviation.get()));
+  }
+  Scalar length = Scalar::of(static_cast<double>(normal.shape[normal.ndim() - 1]));
+  if (gs[1]) add(broadcast_to(row(Row::divide, gs[1], length), normal.shape));
+  if (gs[2]) add(row(Row::multiply, normal, row(Row::divide, gs[2], length)));
+  return total;
 }
 
-// With n = (x - mean) / deviation and h = g gamma: (h - mean(h) - n mean(h n)) / deviation, then sums over g n and g.
-std::vector<Array> layer_norm_gradient(const Array& g, const Array& x, const Array& gamma, const LayerNormed& known) {
-  ReduceOptions over = along_rows(x), across;
-  for (int i = 0; i < x.ndim() - 1; i++) across.axes |= 1u << i;
-  Array normal = row(Row::multiply, row(Row::subtract, x, known.mean), known.inverse);
-  Array h = row(Row::multiply, g, gamma);
-  Array slope = mean(row(Row::multiply, h, normal), over);
-  Array dx = row(Row::subtract, row(Row::subtract, h, mean(h, over)), row(Row::multiply, normal, slope));
-  dx = row(Row::multiply, dx, known.inverse);
-  Array dgamma = row(Row::multiply, g, normal), dbeta = g;
-  if (across.axes) dgamma = reduce(Row::sum, dgamma, across), dbeta = reduce(Row::sum, g, across);
-  return {dx, dgamma, dbeta};
+std::vector<Array> layer_norm_gradient(std::span<const Array> gs, const LayerNormSaved& saved) {
+  Array normal = row(Row::divide, row(Row::subtract, saved.x.get(), saved.mean.get()), saved.deviation.get());
+  std::vector<Array> found(3);
+  if (tape::wanted(0)) found[0] = gradient_of_data(gs, normal, saved);
+  if (!gs[0]) return found;
+  ReduceOptions across;
+  across.axes = (1u << (normal.ndim() - 1)) - 1;
+  auto sum = [&](const Array& x) { return across.axes ? reduce(Row::sum, x, across) : x; };
+  if (tape::wanted(1)) found[1] = sum(row(Row::multiply, gs[0], normal));
+  if (tape::wanted(2)) found[2] = sum(gs[0]);
+  return found;
 }
 
 }  // namespace
@@ -107,7 +115,7 @@ Array softmax(const Array& x, bool log) {
   return made;
 }
 
-Array layer_norm(const Array& x, const Array& gamma, const Array& beta, double eps) {
+LayerNormed layer_norm(const Array& x, const Array& gamma, const Array& beta, double eps) {
   const char* name = kLayerNorm.name;
   check(name, x);
   for (const Array* p : {&gamma, &beta}) {
@@ -118,17 +126,14 @@ Array layer_norm(const Array& x, const Array& gamma, const Array& beta, double e
            x.shape[x.ndim() - 1], " elements");
   }
   const Array inputs[] = {x, gamma, beta};
-  if (!tape::follows_any(inputs)) return layer_norm_value(x, gamma, beta, eps).result;
+  if (!tape::follows_any(inputs)) return layer_norm_value(x, gamma, beta, eps);
   LayerNormed made = layer_norm_value(x.detached(), gamma.detached(), beta.detached(), eps);
-  auto gradient = [x = tape::Saved(x), gamma = tape::Saved(gamma), mean = tape::Saved(made.mean),
-                   inverse = tape::Saved(made.inverse), eps](const Array& g) {
-    Array data = x.get(), scale = gamma.get();
-    bool again = tape::follows(g) || tape::follows(data) || tape::follows(scale);
-    return layer_norm_gradient(g, data, scale,
-                               again ? moments(data, eps) : LayerNormed{Array(), mean.get(), inverse.get()});
-  };
-  tape::note(name, made.result, std::span<const Array>(inputs), std::move(gradient));
-  return made.result;
+  LayerNormSaved saved{tape::Saved(x), tape::Saved(gamma), tape::Saved::result(made.mean, 1),
+                       tape::Saved::result(made.deviation, 2)};
+  const Array results[] = {made.result, made.mean, made.deviation};
+  tape::note_all(name, results, inputs,
+                 [saved = std::move(saved)](std::span<const Array> gs) { return layer_norm_gradient(gs, saved); });
+  return {results[0], results[1], results[2]};
 }
 
 }  // namespace slipstream

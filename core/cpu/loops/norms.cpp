@@ -118,6 +118,15 @@ void normalize(T* out, const T* x, const T* gamma, const T* beta, int64_t n, T m
 }
 
 template <class T>
+void widen(T* out, const T* values, int64_t n, int64_t rows) {
+  using L = Lanes<T>;
+  for (int64_t r = 0; r < rows; r++) {
+    typename L::Vector same = values[r] - typename L::Vector{};
+    for (int64_t i = 0; i < n; i += L::width) std::memcpy(out + r * n + i, &same, sizeof same);
+  }
+}
+
+template <class T>
 void spread(T* out, const T* g, const T* x, int64_t n, T mean, T scale, T of_x, T shift) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; i++) out[i] = g[i] * scale + (x[i] - mean) * of_x + shift;
@@ -125,7 +134,7 @@ void spread(T* out, const T* g, const T* x, int64_t n, T mean, T scale, T of_x, 
 
 template <class T>
 void fill(cpu::NormLoops<T>& to) {
-  to = {&sum<T>, &squares<T>, &slopes<T>, &apply<T>, &normalize<T>, &spread<T>};
+  to = {&sum<T>, &squares<T>, &slopes<T>, &apply<T>, &normalize<T>, &widen<T>, &spread<T>};
 }
 
 }  // namespace

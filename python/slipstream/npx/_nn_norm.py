@@ -197,9 +197,11 @@ def layer_norm(
     x = as_array(data)
     at = normal_axis(-1 if axis is None else axis, x.ndim, "layer_norm")
     shape = tuple(n if i == at else 1 for i, n in enumerate(x.shape))
-    if not output_mean_var and _by_row(x, at, gamma, beta):
-        return _core.layer_norm(x, gamma, beta, 1e-5 if eps is None else eps)
-    made, mean, deviation = _normalized("layer_norm", x, at, shape, gamma, beta, 1e-5 if eps is None else eps)
+    eps = 1e-5 if eps is None else eps
+    if _by_row(x, at, gamma, beta):
+        made, mean, deviation = _core.layer_norm(x, gamma, beta, eps)
+    else:
+        made, mean, deviation = _normalized("layer_norm", x, at, shape, gamma, beta, eps)
     return (made, _core.squeeze(mean, [at]), _core.squeeze(deviation, [at])) if output_mean_var else made
 
 
