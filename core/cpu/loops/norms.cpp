@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#pragma GCC diagnostic ignored "-Wpsabi"  // vectors larger than the registers never leave this file
+
 namespace slipstream::SLIP_ISA {
 
 namespace {
