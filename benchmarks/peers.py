@@ -179,6 +179,9 @@ class Slipstream(Peer):
     def softmax(self, x: Any) -> Any:
         return self.npx.softmax(x)
 
+    def layer_norm(self, x: Any, scale: Any, shift: Any) -> Any:
+        return self.npx.layer_norm(x, scale, shift)
+
     def convolution(self, x: Any, weight: Any, pad: int) -> Any:
         return self.npx.convolution(x, weight, pad=pad, no_bias=True)
 

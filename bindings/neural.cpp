@@ -4,6 +4,7 @@
 
 #include "../core/ops/dense.h"
 #include "../core/ops/norm.h"
+#include "../core/ops/row_norm.h"
 #include "../core/ops/shared_product.h"
 #include "../core/ops/structural.h"
 #include "ndarray.h"
@@ -95,6 +96,15 @@ void bind_norm(nb::module_& m) {
       },
       nb::arg("x"), nb::arg("weight"), nb::arg("bias").none(), nb::arg("units").none(), nb::arg("flatten"),
       "x @ weight.T, plus the bias; with flatten, all axes of x but the first are one.");
+  m.def("softmax", &softmax, nb::arg("x"), nb::arg("log"), "Along the last axis, or the logarithm of it.");
+  m.def(
+      "layer_norm",
+      [](const Array& x, const Array& gamma, const Array& beta, double eps) {
+        LayerNormed made = layer_norm(x, gamma, beta, eps);
+        return std::vector<Array>{made.result, made.mean, made.deviation};
+      },
+      nb::arg("x"), nb::arg("gamma"), nb::arg("beta"), nb::arg("eps"),
+      "Along the last axis, whose length gamma and beta have; the result, and each row's mean and deviation.");
   m.def("shared_product", &shared_product, nb::arg("x"), nb::arg("weight"),
         "matmul, for a weight of many steps: its gradient is one product over all of them.");
   m.def(

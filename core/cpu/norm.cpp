@@ -12,14 +12,6 @@ namespace slipstream::cpu {
 namespace {
 
 template <class T>
-const NormLoops<T>& norms() {
-  if constexpr (sizeof(T) == 4)
-    return norm_loops().f32;
-  else
-    return norm_loops().f64;
-}
-
-template <class T>
 T* at(const Operand& x) {
   return reinterpret_cast<T*>(x.data());
 }

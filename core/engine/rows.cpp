@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "../moving.h"
+#include "../ops/row_norm.h"
 #include "../program.h"
 #include "device.h"
 
@@ -18,7 +19,7 @@ constexpr int64_t kChunkElements = 128 * 1024;  // about
 constexpr size_t kAlign = 64;
 
 bool reduces(const Record& call) {
-  return call.op == &kReduce || (call.op->row != Row::none && is_reduction(call.op->row));
+  return is_row_norm(*call.op) || call.op == &kReduce || (call.op->row != Row::none && is_reduction(call.op->row));
 }
 
 // The elements that a call goes through.
@@ -28,6 +29,7 @@ const Shape& space_of(const Record& call) { return reduces(call) ? call.inputs[0
 // not of the kind.
 int kept_axes(const Record& call) {
   if (call.op->flags != kPure || call.in_place || call.outputs.empty()) return 0;
+  if (is_row_norm(*call.op)) return call.outputs[0].ndim() - 1;
   if (call.op->row == Row::none && call.op != &kMap && call.op != &kReduce) return 0;
   if (!reduces(call)) return call.outputs[0].ndim();
   uint32_t axes = call.as<ReduceParams>().axes;

@@ -53,16 +53,18 @@ SLIP_INLINE double exp_remainder(double r) {
 template <class T>
 struct Split {
   T q;
-  typename Powers<T>::Bits twice_biased;  // n + 2 bias, in the low bits
+  typename Powers<T>::Bits biased;  // n + bias, in the low bits
 };
-// n is found from `limited`, which is x or the end of the range where n has a meaning.
-template <class T>
+// n is found from `limited`, which is x or the end of the range where n has a meaning. `roughly`: exp(x) may be off by
+// n times 2e-9 of itself.
+template <class T, int bias, bool roughly>
 SLIP_INLINE Split<T> split(T x, T limited) {
   using P = Powers<T>;
   // Adding it leaves the nearest integer in the low bits.
-  constexpr T to_integer = T(3) * (typename P::Bits(1) << (P::mantissa - 1)) + 2 * P::bias;
+  constexpr T to_integer = T(3) * (typename P::Bits(1) << (P::mantissa - 1)) + bias;
   T shifted = multiply_add(limited, T(1.4426950408889634), to_integer), n = shifted - to_integer;
-  T r = multiply_add(n, -P::log2_low, multiply_add(n, -P::log2_high, x));
+  T r = multiply_add(n, roughly ? T(-0.6931471805599453) : -P::log2_high, x);
+  if (!roughly) r = multiply_add(n, -P::log2_low, r);
   return {multiply_add(exp_remainder(r), r * r, r), std::bit_cast<typename P::Bits>(shifted)};
 }
 
@@ -81,21 +83,26 @@ SLIP_INLINE T exp_of(T x) {
   // The smaller as integers: a second choice between floats would be merged with the first into something slow. What is
   // too large keeps its value in r, which makes the result infinite; NaN stays in r, too.
   Int bits = std::bit_cast<Int>(low), most = std::bit_cast<Int>(largest);
-  Split<T> s = split(low, std::bit_cast<T>(bits < most ? bits : most));
-  typename P::Bits half = s.twice_biased >> 1;
-  T power = power_of_two<T>(half);
-  return multiply_add(power, s.q, power) * power_of_two<T>(s.twice_biased - half);
+  Split<T> s = split<T, 2 * P::bias, false>(low, std::bit_cast<T>(bits < most ? bits : most));
+  using Bits = typename P::Bits;
+  // Half of the exponent, rounded down: its lowest bit would fall into the mantissa.
+  Bits half = (s.biased << (P::mantissa - 1)) & ~(Bits(1) << (P::mantissa - 1));
+  Bits other = (s.biased << P::mantissa) - half;
+  T power = std::bit_cast<T>(half);
+  return multiply_add(power, s.q, power) * std::bit_cast<T>(other);
 }
 
-// e / (e + 2) with e = exp(2|x|) - 1, within 3 units in the last place.
+// e / (e + 2) with e = exp(2|x|) - 1, within 2.6 units in the last place.
 template <class T>
 SLIP_INLINE T tanh_of(T x) {
   using P = Powers<T>;
-  T a = abs(x), twice = a > P::one_from ? 2 * P::one_from : a + a;
-  Split<T> s = split(twice, twice);
-  T power = power_of_two<T>(s.twice_biased - P::bias);
-  T e = multiply_add(power, s.q, power - 1);
-  return copysign(e / (e + 2), x);
+  using Bits = typename P::Bits;
+  constexpr T most = 2 * P::one_from;
+  T a = abs(x), twice = a + a, limited = most < twice ? most : twice;  // NaN stays
+  Split<T> s = split<T, P::bias, sizeof(T) == 4>(limited, limited);
+  T power = power_of_two<T>(s.biased);
+  T e = multiply_add(power, s.q, power - 1), size = e / (e + 2);
+  return std::bit_cast<T>(std::bit_cast<Bits>(size) | (std::bit_cast<Bits>(x) & std::bit_cast<Bits>(T(-0.0))));
 }
 
 SLIP_INLINE float exp(float x) { return exp_of(x); }

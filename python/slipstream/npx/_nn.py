@@ -1,4 +1,4 @@
-"""Activations and softmax, composed of rows of the table; the planner fuses them."""
+"""Activations and softmax, most of them composed of rows of the table, which the planner fuses."""
 
 from __future__ import annotations
 
@@ -54,9 +54,16 @@ def _shifted(x: ndarray, axis: int) -> ndarray:
     return x - constant(_core.max(x, axis=axis, keepdims=True))
 
 
+def _along_rows(x: ndarray, axis: int) -> bool:
+    """Is it a case for the kernel that goes row by row?"""
+    return axis in (-1, x.ndim - 1) and x.dtype in ("float32", "float64")
+
+
 def _softmax(x: ndarray, axis: int, kept: ndarray | None) -> ndarray:
     if x.size == 0:
         return x
+    if kept is None and _along_rows(x, axis):
+        return _core.softmax(x, False)
     if kept is None:
         e = _core.exp(_shifted(x, axis))
         return e / _core.sum(e, axis=axis, keepdims=True)
@@ -71,6 +78,8 @@ def _softmax(x: ndarray, axis: int, kept: ndarray | None) -> ndarray:
 def _log_softmax(x: ndarray, axis: int, kept: ndarray | None) -> ndarray:
     if x.size == 0:
         return x
+    if kept is None and _along_rows(x, axis):
+        return _core.softmax(x, True)
     if kept is None:
         moved = _shifted(x, axis)
         return moved - _core.log(_core.sum(_core.exp(moved), axis=axis, keepdims=True))

@@ -166,6 +166,12 @@ def _normalized(
     return made if made.dtype == x.dtype else _core.astype(made, x.dtype), mean, deviation
 
 
+def _by_row(x: ndarray, axis: int, *parameters: Any) -> bool:
+    """Is it a case for the kernel that goes row by row?"""
+    alike = all(isinstance(p, ndarray) and p.dtype == x.dtype and p.shape == x.shape[axis:] for p in parameters)
+    return axis == x.ndim - 1 and x.dtype in ("float32", "float64") and x.size > 0 and alike
+
+
 def layer_norm(
     data: ArrayLike = None,
     gamma: ArrayLike = None,
@@ -184,7 +190,11 @@ def layer_norm(
     x = as_array(data)
     at = normal_axis(-1 if axis is None else axis, x.ndim, "layer_norm")
     shape = tuple(n if i == at else 1 for i, n in enumerate(x.shape))
-    made, mean, deviation = _normalized("layer_norm", x, at, shape, gamma, beta, 1e-5 if eps is None else eps)
+    eps = 1e-5 if eps is None else eps
+    if _by_row(x, at, gamma, beta):
+        made, mean, deviation = _core.layer_norm(x, gamma, beta, eps)
+    else:
+        made, mean, deviation = _normalized("layer_norm", x, at, shape, gamma, beta, eps)
     return (made, _core.squeeze(mean, [at]), _core.squeeze(deviation, [at])) if output_mean_var else made
 
 

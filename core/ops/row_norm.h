@@ -1,0 +1,32 @@
+// Softmax and layer normalisation along the last axis: each row of the result is made of the same row of the data.
+#pragma once
+
+#include "../op.h"
+
+namespace slipstream {
+
+// Arrays are row-major, of one float type, and have the shape of x; parameters are spread over it.
+extern const Op kSoftmax;    // x; gives the result
+extern const Op kLayerNorm;  // x, gamma, beta; gives the result, and the mean and deviation of each row
+
+struct SoftmaxParams final : OpParams {
+  bool log = false;  // the logarithm of the result
+};
+struct LayerNormParams final : OpParams {
+  double eps = 0;
+};
+// Is it one of the two?
+bool is_row_norm(const Op& op);
+
+// exp(x) / sum(exp(x)) over the last axis, or its logarithm. float32 or float64, at least one axis.
+Array softmax(const Array& x, bool log);
+
+struct LayerNormed {
+  Array result;
+  Array mean, deviation;  // of each row: the last axis has length 1
+};
+// (x - mean) / deviation * gamma + beta with deviation = sqrt(variance + eps), over the last axis, whose length gamma
+// and beta have. float32 or float64, one type for all.
+LayerNormed layer_norm(const Array& x, const Array& gamma, const Array& beta, double eps);
+
+}  // namespace slipstream
