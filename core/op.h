@@ -84,8 +84,8 @@ class Kernel {
   virtual void run(int phase, int64_t chunk) = 0;
 };
 
-// A kernel of one phase, each chunk of which computes one box of the only result. The result is seen as matrices one
-// after another: all axes but the last two are one.
+// A kernel each chunk of whose last phase computes one box of the only result; earlier phases do not touch it. The
+// result is seen as matrices one after another: all axes but the last two are one.
 class TiledKernel : public Kernel {
  public:
   struct Box {

@@ -8,47 +8,49 @@
 
 #include "fft.h"
 #include "norm.h"
+#include "panels.h"
 
 namespace slipstream {
 
-#define SLIP_FILLS(isa)                \
-  namespace isa {                      \
-  void fill_f32(cpu::Loops&);          \
-  void fill_f64(cpu::Loops&);          \
-  void fill_c64(cpu::Loops&);          \
-  void fill_c128(cpu::Loops&);         \
-  void fill_signed(cpu::Loops&);       \
-  void fill_unsigned(cpu::Loops&);     \
-  void fill_casts(cpu::Loops&);        \
-  void fill_reductions(cpu::Loops&);   \
-  void fill_moves(cpu::Loops&);        \
-  void fill_searches(cpu::Loops&);     \
-  void fill_scans(cpu::Loops&);        \
-  void fill_sorts(cpu::Loops&);        \
-  void fill_pairs(cpu::Loops&);        \
-  void fill_products(cpu::Loops&);     \
-  void fill_fft(cpu::FftLoops&);       \
-  void fill_norms(cpu::AllNormLoops&); \
-  void fill_conv(cpu::Loops&);         \
-  void fill_pools(cpu::Loops&);        \
-  inline void fill(cpu::Loops& to) {   \
-    fill_f32(to);                      \
-    fill_f64(to);                      \
-    fill_c64(to);                      \
-    fill_c128(to);                     \
-    fill_signed(to);                   \
-    fill_unsigned(to);                 \
-    fill_casts(to);                    \
-    fill_reductions(to);               \
-    fill_moves(to);                    \
-    fill_searches(to);                 \
-    fill_scans(to);                    \
-    fill_sorts(to);                    \
-    fill_pairs(to);                    \
-    fill_products(to);                 \
-    fill_conv(to);                     \
-    fill_pools(to);                    \
-  }                                    \
+#define SLIP_FILLS(isa)                  \
+  namespace isa {                        \
+  void fill_f32(cpu::Loops&);            \
+  void fill_f64(cpu::Loops&);            \
+  void fill_c64(cpu::Loops&);            \
+  void fill_c128(cpu::Loops&);           \
+  void fill_signed(cpu::Loops&);         \
+  void fill_unsigned(cpu::Loops&);       \
+  void fill_casts(cpu::Loops&);          \
+  void fill_reductions(cpu::Loops&);     \
+  void fill_moves(cpu::Loops&);          \
+  void fill_searches(cpu::Loops&);       \
+  void fill_scans(cpu::Loops&);          \
+  void fill_sorts(cpu::Loops&);          \
+  void fill_pairs(cpu::Loops&);          \
+  void fill_products(cpu::Loops&);       \
+  void fill_fft(cpu::FftLoops&);         \
+  void fill_norms(cpu::AllNormLoops&);   \
+  void fill_panels(cpu::AllPanelLoops&); \
+  void fill_conv(cpu::Loops&);           \
+  void fill_pools(cpu::Loops&);          \
+  inline void fill(cpu::Loops& to) {     \
+    fill_f32(to);                        \
+    fill_f64(to);                        \
+    fill_c64(to);                        \
+    fill_c128(to);                       \
+    fill_signed(to);                     \
+    fill_unsigned(to);                   \
+    fill_casts(to);                      \
+    fill_reductions(to);                 \
+    fill_moves(to);                      \
+    fill_searches(to);                   \
+    fill_scans(to);                      \
+    fill_sorts(to);                      \
+    fill_pairs(to);                      \
+    fill_products(to);                   \
+    fill_conv(to);                       \
+    fill_pools(to);                      \
+  }                                      \
   }
 #if defined(SLIP_HAVE_v2)
 SLIP_FILLS(v2)
@@ -74,6 +76,7 @@ struct Isa {
   void (*fill)(Loops&);
   void (*fill_fft)(FftLoops&);
   void (*fill_norms)(AllNormLoops&);
+  void (*fill_panels)(AllPanelLoops&);
 };
 
 #if defined(__x86_64__)
@@ -90,16 +93,16 @@ struct Isa {
 // Best first; the build says which there are (core/CMakeLists.txt).
 constexpr Isa kIsas[] = {
 #if defined(SLIP_HAVE_v4)
-    {"v4", runs_v4, v4::fill, v4::fill_fft, v4::fill_norms},
+    {"v4", runs_v4, v4::fill, v4::fill_fft, v4::fill_norms, v4::fill_panels},
 #endif
 #if defined(SLIP_HAVE_v3)
-    {"v3", runs_v3, v3::fill, v3::fill_fft, v3::fill_norms},
+    {"v3", runs_v3, v3::fill, v3::fill_fft, v3::fill_norms, v3::fill_panels},
 #endif
 #if defined(SLIP_HAVE_v2)
-    {"v2", [] { return true; }, v2::fill, v2::fill_fft, v2::fill_norms},
+    {"v2", [] { return true; }, v2::fill, v2::fill_fft, v2::fill_norms, v2::fill_panels},
 #endif
 #if defined(SLIP_HAVE_base)
-    {"base", [] { return true; }, base::fill, base::fill_fft, base::fill_norms},
+    {"base", [] { return true; }, base::fill, base::fill_fft, base::fill_norms, base::fill_panels},
 #endif
 };
 
@@ -108,6 +111,7 @@ struct Chosen {
   Loops loops;
   FftLoops fft;
   AllNormLoops norms;
+  AllPanelLoops panels;
 };
 std::atomic<const Chosen*> chosen{nullptr};
 
@@ -117,6 +121,7 @@ const Chosen* choose(const Isa& isa) {
   isa.fill(made->loops);
   isa.fill_fft(made->fft);
   isa.fill_norms(made->norms);
+  isa.fill_panels(made->panels);
   return made.release();  // kept for the life of the process
 }
 
@@ -138,6 +143,7 @@ const Chosen& current() {
 const Loops& loops() { return current().loops; }
 const FftLoops& fft_loops() { return current().fft; }
 const AllNormLoops& norm_loops() { return current().norms; }
+const AllPanelLoops& panel_loops() { return current().panels; }
 const char* isa() { return current().isa->name; }
 
 void choose_isa(const char* name) {

@@ -1,4 +1,4 @@
-// Matrix products in tiles: cut by shape alone, each tile one single-threaded call of BLAS (or a loop, for integers).
+// Matrix products in tiles: cut by shape alone, each tile one single-threaded call of BLAS, or loops of our own.
 #include "../ops/matmul.h"
 
 #include <vector>
@@ -7,34 +7,13 @@
 #include "blas.h"
 #include "convert.h"
 #include "dispatch.h"
+#include "matrix.h"
+#include "packed_product.h"
 #include "room.h"
 
 namespace slipstream::cpu {
 
 namespace {
-
-// One matrix of a batch; steps in elements.
-template <class T>
-struct Matrix {
-  T* data;
-  int64_t rows, columns;
-  int64_t down, right;
-  MatrixLayout layout;
-
-  Matrix t() const { return {data, columns, rows, right, down, {!layout.transposed, layout.ld}}; }
-  Matrix block(int64_t row, int64_t column, int64_t n_rows, int64_t n_columns) const {
-    return {data + row * down + column * right, n_rows, n_columns, down, right, layout};
-  }
-  T& at(int64_t row, int64_t column) const { return data[row * down + column * right]; }
-};
-
-template <class T>
-Matrix<T> matrix(const Operand& x) {
-  auto item = static_cast<int64_t>(sizeof(T));
-  int last = x.ndim() - 1;
-  return {reinterpret_cast<T*>(x.data()), x.shape[last - 1],      x.shape[last],
-          x.strides[last - 1] / item,     x.strides[last] / item, *matrix_layout(x)};
-}
 
 template <class T>
 inline constexpr bool kBlas = is_float(DTypeOf<T>::value) || is_complex(DTypeOf<T>::value);
@@ -126,12 +105,6 @@ struct Tiles {
   int64_t down, across;   // number of tiles
 };
 
-// About `size`, so that the last tile is not much smaller than the others.
-int64_t even(int64_t n, int64_t size) {
-  int64_t tiles = chunks_of(n, size);
-  return std::max<int64_t>(1, ((n + tiles - 1) / tiles + 15) / 16 * 16);
-}
-
 // Tiles by shape alone. BLAS packs its operands anew for each, which costs some 4% more with 256 x 256 than with
 // 512 x 512, and least in multiples of 16; but there are to be tiles for eight threads. `cost` is that of one
 // multiply-add, in those of float32, of which a core does about 40 in a nanosecond.
@@ -148,8 +121,8 @@ Tiles tiles(int64_t m, int64_t n, int64_t k, double cost) {
     if (number(rows, 512) >= kEnough && 2 * work() < kHuge) columns = 512;
     if (number(512, columns) >= kEnough && 2 * work() < kHuge) rows = 512;
   }
-  rows = even(m, rows);
-  columns = even(n, columns);
+  rows = even_part(m, rows, 16);
+  columns = even_part(n, columns, 16);
   return {rows, columns, chunks_of(m, rows), chunks_of(n, columns)};
 }
 
@@ -303,7 +276,7 @@ class DeepProduct final : public Kernel {
       : a_(matrix<T>(call.inputs[0])),
         b_(matrix<T>(call.inputs[1])),
         c_(matrix<T>(call.outputs[0])),
-        block_(even(a_.columns, (a_.columns + blocks() - 1) / blocks())),
+        block_(even_part(a_.columns, (a_.columns + blocks() - 1) / blocks(), 16)),
         blocks_(chunks_of(a_.columns, block_)),
         parts_(c_.rows * c_.columns, blocks_) {}
 
@@ -354,6 +327,8 @@ std::unique_ptr<Kernel> make_matmul(const Record& call) {
         bool vector = is_one_vector_product(call.outputs[0]) && call.inputs[0].size() > 0;
         if (vector && blas_loaded()) return std::make_unique<VectorProduct<T>>(call);
         if (call.outputs[0].ndim() == 2 && DeepProduct<T>::suits(call)) return std::make_unique<DeepProduct<T>>(call);
+        if constexpr (std::is_floating_point_v<T>)
+          if (PackedProduct<T>::suits(call)) return std::make_unique<PackedProduct<T>>(call);
       }
       return std::make_unique<Product<T>>(call);
     }

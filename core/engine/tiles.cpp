@@ -164,9 +164,11 @@ class TilesKernel final : public Kernel {
         make_(backend(device_of(then)).find(*then.op)),
         boxes_(boxes_of(first)) {}
 
+  int phases() const override { return tiled_->phases(); }
   int64_t chunks(int phase) const override { return tiled_->chunks(phase); }
 
-  void run(int, int64_t chunk) override {
+  void run(int phase, int64_t chunk) override {
+    if (phase < tiled_->phases() - 1) return tiled_->run(phase, chunk);
     TiledKernel::Box box = tiled_->box(chunk);
     Shape shape{box.size[0], box.size[1], box.size[2]};
     View tile{made_.dtype, 0, shape, row_major(shape, itemsize(made_.dtype))};
@@ -182,8 +184,8 @@ class TilesKernel final : public Kernel {
       part.inputs.push_back(input.storage() == made_.storage() ? Operand(dense) : cut_out(input, box));
     for (const Operand& output : then_.outputs) part.outputs.push_back(cut_out(output, box));
     std::unique_ptr<Kernel> kernel = make_(part);
-    for (int phase = 0, phases = kernel->phases(); phase < phases; phase++)
-      for (int64_t i = 0, n = kernel->chunks(phase); i < n; i++) kernel->run(phase, i);
+    for (int step = 0, steps = kernel->phases(); step < steps; step++)
+      for (int64_t i = 0, n = kernel->chunks(step); i < n; i++) kernel->run(step, i);
   }
 
  private:
@@ -227,14 +229,16 @@ void group_by_tiles(std::span<const Record> calls, const std::vector<size_t>& ti
 std::unique_ptr<Kernel> make_tiles_kernel(std::span<Record> calls) {
   if (calls.size() != 2 || failed(calls[0]) || failed(calls[1])) return nullptr;
   MakeKernel make = backend(device_of(calls[0])).find(*calls[0].op);
-  std::unique_ptr<Kernel> kernel = make ? make(calls[0]) : nullptr;
-  auto* tiled = dynamic_cast<TiledKernel*>(kernel.get());
-  if (!tiled) return nullptr;
+  if (!make) return nullptr;
+  std::unique_ptr<Kernel> kernel;
   try {
+    kernel = make(calls[0]);
     for (Operand& output : calls[1].outputs) output.storage()->allocate();
   } catch (...) {
     return nullptr;
   }
+  auto* tiled = dynamic_cast<TiledKernel*>(kernel.get());
+  if (!tiled) return nullptr;
   std::unique_ptr<TiledKernel> owned(tiled);
   kernel.release();
   return std::make_unique<TilesKernel>(calls[0], calls[1], std::move(owned));

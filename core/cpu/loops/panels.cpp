@@ -1,0 +1,192 @@
+// Products of packed panels, with the sums in registers. Compiled with contraction: a product's sum is one operation.
+#include "../panels.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "loops.h"
+
+namespace slipstream::SLIP_ISA {
+
+namespace {
+
+constexpr int kBytes = 32, kHeight = 6, kVectors = 2;  // 12 vectors of sums, 2 of b and one of a: all registers but one
+
+template <class T>
+using Vector [[gnu::vector_size(kBytes)]] = T;
+template <class T>
+using Anywhere [[gnu::vector_size(kBytes), gnu::aligned(alignof(T)), gnu::may_alias]] = T;  // in memory
+template <class T>
+constexpr int64_t kLanes = kBytes / static_cast<int64_t>(sizeof(T));
+template <class T>
+constexpr int64_t kWidth = kVectors * kLanes<T>;
+
+// One panel of a times one of b. Moved by assignments of whole vectors, or the sums would not stay in registers.
+template <bool add, class T>
+[[gnu::noinline]] void whole_block(const T* a, const T* b, int64_t depth, T* c, int64_t down) {
+  Vector<T> sums[kHeight][kVectors];
+#pragma GCC unroll 16
+  for (int i = 0; i < kHeight; i++) {
+    __builtin_prefetch(c + i * down, 1);
+    __builtin_prefetch(c + i * down + kWidth<T> - 1, 1);
+    for (int j = 0; j < kVectors; j++) sums[i][j] = Vector<T>{};
+  }
+#pragma GCC unroll 4
+  for (int64_t k = 0; k < depth; k++) {
+    Vector<T> row[kVectors];
+    for (int j = 0; j < kVectors; j++) row[j] = reinterpret_cast<const Anywhere<T>*>(b)[j];
+#pragma GCC unroll 16
+    for (int i = 0; i < kHeight; i++)
+      for (int j = 0; j < kVectors; j++) sums[i][j] += a[i] * row[j];
+    asm volatile("" ::: "memory");  // without which loads of the next step push sums out of registers
+    a += kHeight;
+    b += kWidth<T>;
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kHeight; i++) {
+    auto* to = reinterpret_cast<Anywhere<T>*>(c + i * down);
+    for (int j = 0; j < kVectors; j++) to[j] = add ? sums[i][j] + to[j] : sums[i][j];
+  }
+}
+
+// A block of which only some rows and columns are wanted.
+template <class T>
+void part_of_block(const cpu::PanelProduct<T>& p, const T* a, const T* b, T* c, int64_t rows, int64_t columns) {
+  alignas(64) T whole[kHeight * kWidth<T>];
+  whole_block<false>(a, b, p.depth, whole, kWidth<T>);
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < columns; j++) {
+      T sum = whole[i * kWidth<T> + j];
+      c[i * p.down + j] = p.add ? sum + c[i * p.down + j] : sum;
+    }
+}
+
+template <class T>
+void multiply(const cpu::PanelProduct<T>& p) {
+  for (int64_t column = 0; column < p.columns; column += kWidth<T>) {
+    const T* b = p.b + column * p.depth;
+    int64_t columns = std::min(kWidth<T>, p.columns - column);
+    for (int64_t row = 0; row < p.rows; row += kHeight) {
+      const T* a = p.a + row * p.depth;
+      T* c = p.c + row * p.down + column;
+      int64_t rows = std::min<int64_t>(kHeight, p.rows - row);
+      if (rows < kHeight || columns < kWidth<T>)
+        part_of_block(p, a, b, c, rows, columns);
+      else if (p.add)
+        whole_block<true>(a, b, p.depth, c, p.down);
+      else
+        whole_block<false>(a, b, p.depth, c, p.down);
+    }
+  }
+}
+
+// Line by line of memory, so that it is read in its order.
+template <int64_t size, class T>
+void pack(T* to, const T* from, int64_t lines, int64_t depth, int64_t step) {
+  constexpr int64_t kAhead = 8;
+  int64_t whole = lines / size, rest = lines % size;
+  for (int64_t k = 0; k < depth; k++) {
+    const T* x = from + k * step;
+    T* at = to + k * size;
+    for (int64_t panel = 0; panel < whole; panel++, x += size, at += depth * size) {
+      __builtin_prefetch(x + kAhead * step);
+      std::memcpy(at, x, size * sizeof(T));
+    }
+    if (rest == 0) continue;
+    for (int64_t i = 0; i < size; i++) at[i] = i < rest ? x[i] : T(0);
+  }
+}
+
+[[gnu::always_inline]] inline void turn_square(Vector<float> (&x)[8]) {
+  using S = Vector<float>;
+  using I = Vector<int32_t>;
+  S y[8];
+#pragma GCC unroll 4
+  for (int i = 0; i < 8; i += 2) {
+    y[i] = __builtin_shuffle(x[i], x[i + 1], I{0, 8, 1, 9, 4, 12, 5, 13});
+    y[i + 1] = __builtin_shuffle(x[i], x[i + 1], I{2, 10, 3, 11, 6, 14, 7, 15});
+  }
+#pragma GCC unroll 2
+  for (int i = 0; i < 8; i += 4) {
+    x[i] = __builtin_shuffle(y[i], y[i + 2], I{0, 1, 8, 9, 4, 5, 12, 13});
+    x[i + 1] = __builtin_shuffle(y[i], y[i + 2], I{2, 3, 10, 11, 6, 7, 14, 15});
+    x[i + 2] = __builtin_shuffle(y[i + 1], y[i + 3], I{0, 1, 8, 9, 4, 5, 12, 13});
+    x[i + 3] = __builtin_shuffle(y[i + 1], y[i + 3], I{2, 3, 10, 11, 6, 7, 14, 15});
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; i++) {
+    S low = __builtin_shuffle(x[i], x[i + 4], I{0, 1, 2, 3, 8, 9, 10, 11});
+    x[i + 4] = __builtin_shuffle(x[i], x[i + 4], I{4, 5, 6, 7, 12, 13, 14, 15});
+    x[i] = low;
+  }
+}
+
+[[gnu::always_inline]] inline void turn_square(Vector<double> (&x)[4]) {
+  using S = Vector<double>;
+  using I = Vector<int64_t>;
+  S a = __builtin_shuffle(x[0], x[1], I{0, 4, 2, 6}), b = __builtin_shuffle(x[0], x[1], I{1, 5, 3, 7});
+  S c = __builtin_shuffle(x[2], x[3], I{0, 4, 2, 6}), d = __builtin_shuffle(x[2], x[3], I{1, 5, 3, 7});
+  x[0] = __builtin_shuffle(a, c, I{0, 1, 4, 5});
+  x[1] = __builtin_shuffle(b, d, I{0, 1, 4, 5});
+  x[2] = __builtin_shuffle(a, c, I{2, 3, 6, 7});
+  x[3] = __builtin_shuffle(b, d, I{2, 3, 6, 7});
+}
+
+// The first `count` numbers of a vector.
+template <int64_t count, class T, class V>
+[[gnu::always_inline]] inline void store_some(T* to, const V& x) {
+  if constexpr (count == kLanes<T>) {
+    *reinterpret_cast<Anywhere<T>*>(to) = x;
+  } else {
+    for (int64_t i = 0; i < count; i++) to[i] = x[i];
+  }
+}
+
+// The lines of one panel from `first` on, a square after another.
+template <int64_t size, int64_t first, class T>
+void turn_lines(T* to, const T* from, int64_t depth, int64_t step) {
+  constexpr int64_t count = std::min(kLanes<T>, size - first);
+  const T* x = from + first * step;
+  int64_t k = 0;
+  for (; k + kLanes<T> <= depth; k += kLanes<T>) {
+    Vector<T> square[kLanes<T>];
+#pragma GCC unroll 8
+    for (int64_t i = 0; i < kLanes<T>; i++)
+      square[i] = i < count ? *reinterpret_cast<const Anywhere<T>*>(x + i * step + k) : Vector<T>{};
+    turn_square(square);
+#pragma GCC unroll 8
+    for (int64_t i = 0; i < kLanes<T>; i++) store_some<count>(to + (k + i) * size + first, square[i]);
+  }
+  for (; k < depth; k++)
+    for (int64_t i = 0; i < count; i++) to[k * size + first + i] = x[i * step + k];
+  if constexpr (first + count < size) turn_lines<size, first + count>(to, from, depth, step);
+}
+
+// Lines that lie one after another; `step` is from line to line.
+template <int64_t size, class T>
+void turn(T* to, const T* from, int64_t lines, int64_t depth, int64_t step) {
+  int64_t line = 0;
+  for (; line + size <= lines; line += size) turn_lines<size, 0>(to + line * depth, from + line * step, depth, step);
+  if (line == lines) return;
+  to += line * depth;
+  for (int64_t k = 0; k < depth; k++)
+    for (int64_t i = 0; i < size; i++) to[k * size + i] = line + i < lines ? from[(line + i) * step + k] : T(0);
+}
+
+template <class T>
+void fill_type(cpu::PanelLoops<T>& loops) {
+  loops = {kHeight,           kWidth<T>,          &multiply<T>, &pack<kHeight, T>, &pack<kWidth<T>, T>,
+           &turn<kHeight, T>, &turn<kWidth<T>, T>};
+}
+
+}  // namespace
+
+// Without fused multiply-add BLAS knows better, and with longer vectors too.
+void fill_panels([[maybe_unused]] cpu::AllPanelLoops& loops) {
+#if defined(__FMA__) && !defined(__AVX512F__)
+  fill_type(loops.f32);
+  fill_type(loops.f64);
+#endif
+}
+
+}  // namespace slipstream::SLIP_ISA
