@@ -28,6 +28,7 @@ constexpr int kOften = 8;                     // so many short runs in a row are
 constexpr int64_t kShortRun = 32;             // calls between two waits
 constexpr size_t kManyTrifles = 256;          // the front end runs so many itself, while they are in its cache
 constexpr int64_t kPollNs = 20'000'000;  // how often a wait looks for signals
+constexpr int kBlockedLong = 10;         // times that a wait looked and nothing had moved
 
 thread_local bool is_worker_thread = false;
 thread_local bool is_watching = false;  // this worker, counted among watchers_
@@ -303,10 +304,10 @@ void Pool::release_kept() {
   if (any) wake_for(1);
 }
 
-bool Pool::release(const std::vector<Ref<Task>>& needed) {
+bool Pool::release(const std::vector<Ref<Task>>& needed, bool even_if_others_move) {
   if (kept_.load(std::memory_order_relaxed) == 0) return false;
   std::lock_guard hold(mutex_);
-  bool any = ready_.release(needed);
+  bool any = ready_.release(needed, even_if_others_move);
   note_ready();
   return any;
 }
@@ -682,12 +683,16 @@ bool Pool::help_until_done(std::vector<Ref<Task>> wanted, int64_t deadline_ns, s
   }
   run_held(held, wait);
   size_t first = 0;
+  int blocked = 0;  // in vain, since something moved
   while (true) {
     uint64_t seen = epoch_.load(std::memory_order_seq_cst);
     while (first < needed.size() && needed[first]->finished()) first++;
     if (first == needed.size()) return true;
     if (now_ns() > deadline_ns) return false;
-    if (!help_once(needed, first, wait) && !release(needed)) block(wait, seen);
+    if (help_once(needed, first, wait) || release(needed, blocked >= kBlockedLong))
+      blocked = 0;
+    else
+      blocked = block(wait, seen) ? 0 : blocked + 1;
   }
 }
 
@@ -710,10 +715,11 @@ bool Pool::help_once(const std::vector<Ref<Task>>& needed, size_t first, Wait& w
   return false;
 }
 
-void Pool::block(Wait& wait, uint64_t seen) {
+// Until something that somebody waits for moves on, but not for long. Did it?
+bool Pool::block(Wait& wait, uint64_t seen) {
   count_helper(wait, false);
   for (int i = 0; i < 256; i++) {
-    if (epoch_.load(std::memory_order_relaxed) != seen) return;
+    if (epoch_.load(std::memory_order_relaxed) != seen) return true;
     cpu_pause();
   }
   waiters_.fetch_add(1, std::memory_order_seq_cst);
@@ -724,6 +730,7 @@ void Pool::block(Wait& wait, uint64_t seen) {
   }
   waiters_.fetch_sub(1, std::memory_order_relaxed);
   poll(wait);
+  return epoch_.load(std::memory_order_relaxed) != seen;
 }
 
 }  // namespace slipstream::engine

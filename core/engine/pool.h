@@ -80,7 +80,7 @@ class Pool {
   bool claim(Task& task);
   void end(Task& task);
   void release_kept();
-  bool release(const std::vector<Ref<Task>>& needed);
+  bool release(const std::vector<Ref<Task>>& needed, bool even_if_others_move);
   void offer(Task& task, int phase);  // others may join its chunks
   void withdraw(const Task& task);    // its last chunk is taken
 
@@ -104,7 +104,7 @@ class Pool {
   void wake_waiters();
   void poll(Wait& wait);
   void poll_holding(Wait& wait, const Ref<Task>& claimed);
-  void block(Wait& wait, uint64_t seen);
+  bool block(Wait& wait, uint64_t seen);
 
   Runtime& runtime_;
   std::atomic<int> target_;

@@ -148,10 +148,10 @@ bool ReadyTasks::release() {
   return kept_ < before;
 }
 
-bool ReadyTasks::release(const std::vector<Ref<Task>>& needed) {
+bool ReadyTasks::release(const std::vector<Ref<Task>>& needed, bool even_if_others_move) {
   int before = kept_;
   bool moves = std::any_of(devices_.begin(), devices_.end(), [](OfDevice& device) { return !device.begun.empty(); });
-  if (before == 0 || moves) return false;
+  if (before == 0 || (moves && !even_if_others_move)) return false;
   for (const Ref<Task>& task : needed) {
     if (!task->kept.load(std::memory_order_relaxed)) continue;
     OfDevice& device = of(*task);

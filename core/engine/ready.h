@@ -25,8 +25,8 @@ class ReadyTasks {
   void end(Task& task);
   // Lets go of kept tasks whose turn has come. True if there are any.
   bool release();
-  // Lets go of those that a thread waits for, where nothing else moves on.
-  bool release(const std::vector<Ref<Task>>& needed);
+  // Lets go of those that a thread waits for, unless others move on before which it would not be their turn.
+  bool release(const std::vector<Ref<Task>>& needed, bool even_if_others_move);
 
   void set_workers(int n) { workers_ = n; }
   int size() const { return size_; }  // tasks to take or to join
