@@ -29,7 +29,7 @@ from .experiments import (
 from .measure import Check
 
 MOST_WORKERS = 8  # lanes of a timeline
-TRIFLE = 32  # elements: calls on so few stay with the thread that records them (core/engine/weight.h)
+TRIFLE = 32  # elements, and as many of the result: such a call is not handed over (core/engine/weight.h)
 
 
 @dataclass(frozen=True)
