@@ -9,11 +9,13 @@ namespace slipstream {
 extern const Op kSoftmax;    // x; gives the result
 extern const Op kLayerNorm;  // x, gamma, beta; gives the result, and the mean and deviation of each row
 
-struct SoftmaxParams final : OpParams {
+struct SoftmaxParams final : ComparedParams<SoftmaxParams> {
   bool log = false;  // the logarithm of the result
+  bool operator==(const SoftmaxParams&) const = default;
 };
-struct LayerNormParams final : OpParams {
+struct LayerNormParams final : ComparedParams<LayerNormParams> {
   double eps = 0;
+  bool operator==(const LayerNormParams&) const = default;
 };
 // Is it one of the two?
 bool is_row_norm(const Op& op);
