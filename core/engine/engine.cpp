@@ -245,8 +245,14 @@ void Stream::give_back(std::span<Record> last) {
 
 void Failures::add(FailurePtr failure) {
   std::lock_guard hold(mutex_);
+  if (closed_) return;
   std::erase_if(list_, [](const FailurePtr& f) { return f->observed.load(); });
   list_.push_back(std::move(failure));
+}
+
+void Failures::close() {
+  std::lock_guard hold(mutex_);
+  closed_ = true;
 }
 
 std::vector<FailurePtr> Failures::take() {
@@ -421,12 +427,14 @@ void shutdown(double seconds) {
   runtime.pool.plan();
   std::vector<Ref<Task>> tasks = runtime.planner.unfinished(UINT64_MAX), observable;
   for (const Ref<Task>& task : tasks)
-    if (task->flags & (kObservable | kMayFail)) observable.push_back(task);  // a failure is to be seen too
+    if ((task->flags & (kObservable | kMayFail)) || task->recorded_in)  // a failure is to be seen too; and a host
+      observable.push_back(task);                                        // call may wait for what it recorded
   runtime.pool.abandon_all_but(tasks, observable);
   try {
     runtime.pool.help_until_done(std::move(observable), deadline);
   } catch (...) {  // Ctrl-C at exit: stop at once
   }
+  runtime.failures.close();
   for (const Ref<Task>& task : tasks) task->abandoned.store(true, std::memory_order_relaxed);
   runtime.pool.stop(std::max(0.2, static_cast<double>(deadline - now_ns()) * 1e-9));
   runtime.kind = EngineKind::sync;  // whatever runs after this (other exit handlers) still works

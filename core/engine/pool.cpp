@@ -78,6 +78,7 @@ void Pool::stop(double seconds) {
 }
 
 void Pool::set_workers(int n) {
+  std::lock_guard one_at_a_time(resizing_);
   bool was_started = started_;
   stop(1e9);
   {

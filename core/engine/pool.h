@@ -128,6 +128,7 @@ class Pool {
   bool stopping_ = false;
   int alive_ = 0;
   std::condition_variable ended_;
+  std::mutex resizing_;
 
   std::mutex wait_mutex_;
   std::condition_variable progress_;

@@ -76,10 +76,12 @@ class Failures {
  public:
   void add(FailurePtr failure);
   std::vector<FailurePtr> take();
+  void close();  // what fails from here on was dropped at exit
 
  private:
   std::mutex mutex_;
   std::vector<FailurePtr> list_;
+  bool closed_ = false;
 };
 
 // The calls recorded and not yet planned, in program order over all threads.

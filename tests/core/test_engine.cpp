@@ -573,3 +573,17 @@ TEST(shutdown_finishes_effects_drops_the_rest_and_is_bounded) {
   CHECK(WIFEXITED(status));
   CHECK_EQ(WEXITSTATUS(status), 0);
 }
+
+TEST(several_threads_may_set_the_number_of_workers) {
+  Settings restore;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; t++)
+    threads.emplace_back([t] {
+      for (int i = 0; i < 10; i++) {
+        Array x = constant(i);
+        engine::set_workers(1 + (i + t) % 3);
+        CHECK_EQ(read(plus(x, 1)), i + 1);
+      }
+    });
+  for (auto& thread : threads) thread.join();
+}

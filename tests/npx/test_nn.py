@@ -132,8 +132,10 @@ def test_layer_group_and_instance_norm(rng: numpy.random.Generator) -> None:
     same(npx.layer_norm(np.array(x), np.array(gamma), np.array(beta), axis=1), expected)
     made, mean, deviation = npx.layer_norm(np.array(x), np.ones(4), np.zeros(4), eps=0.1, output_mean_var=True)
     same(made, normalized(x, 2, 0.1))
-    same(mean, x.mean(2))
-    same(deviation, numpy.sqrt(x.var(2) + 0.1))
+    same(mean, x.mean(2, keepdims=True))
+    same(deviation, numpy.sqrt(x.var(2, keepdims=True) + 0.1))
+    for half in npx.layer_norm(np.array(x, dtype="float16"), np.ones(4), np.zeros(4), output_mean_var=True)[1:]:
+        assert (half.shape, half.dtype) == ((2, 6, 1), numpy.float16)
 
     parts = normalized(x.reshape(2, 3, 2, 4), (2, 3), 1e-3).reshape(x.shape)
     made = npx.group_norm(np.array(x), np.array(gamma), np.array(beta), num_groups=3)

@@ -37,8 +37,8 @@ def test_layer_norm_of_every_length(length, dtype):
     x = rows(length, dtype)
     gamma, beta = rows(length, dtype, 2)
     wide = x.astype("float64")
-    mean, deviation = wide.mean(-1), numpy.sqrt(wide.var(-1) + 1e-3)
-    expected = (wide - mean[:, None]) / deviation[:, None] * gamma + beta
+    mean, deviation = wide.mean(-1, keepdims=True), numpy.sqrt(wide.var(-1, keepdims=True) + 1e-3)
+    expected = (wide - mean) / deviation * gamma + beta
     given = np.array(x), np.array(gamma), np.array(beta)
     made, *moments = npx.layer_norm(*given, eps=1e-3, output_mean_var=True)
     tolerance = TOLERANCE[dtype] * 10

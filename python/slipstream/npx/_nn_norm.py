@@ -182,7 +182,7 @@ def layer_norm(
 ) -> Any:
     """Mean 0 and variance 1 along an axis (the last), then times `gamma` plus `beta`, which have the axis' length.
 
-    With `output_mean_var` the mean and the standard deviation are given too.
+    With `output_mean_var` the mean and the standard deviation are given too; the axis has length 1 in them.
 
     >>> npx.layer_norm(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=0.0)
     array([[-1.,  1.]])
@@ -195,7 +195,7 @@ def layer_norm(
         made, mean, deviation = _core.layer_norm(x, gamma, beta, eps)
     else:
         made, mean, deviation = _normalized("layer_norm", x, at, shape, gamma, beta, eps)
-    return (made, _core.squeeze(mean, [at]), _core.squeeze(deviation, [at])) if output_mean_var else made
+    return (made, _core.astype(mean, x.dtype), _core.astype(deviation, x.dtype)) if output_mean_var else made
 
 
 def group_norm(
