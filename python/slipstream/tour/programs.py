@@ -62,7 +62,7 @@ def by_item(b: Any) -> Any:
 
 def one_and_many_behind(a: Any, behind: int) -> list[Any]:
     first = np.dot(a, a)
-    others = [np.dot(a, a) for _ in range(behind)]
+    others = [np.dot(a, a + i) for i in range(1, behind + 1)]  # equal ones would be computed once
     return [first, *others]
 
 
@@ -172,7 +172,7 @@ def large() -> Any:
 
 
 def work_beside_products(a: Any, times: int) -> list[float]:
-    products = [np.dot(a, a) for _ in range(times)]
+    products = [np.dot(a, a + i) for i in range(times)]
     beats = []
     while not products[-1].is_ready():
         beats.append(time.perf_counter())
@@ -181,8 +181,8 @@ def work_beside_products(a: Any, times: int) -> list[float]:
 
 
 def work_after_products_in_numpy(a: Any, times: int, seconds: float) -> list[float]:
-    for _ in range(times):
-        numpy.dot(a, a)
+    for i in range(times):
+        numpy.dot(a, a + i)
     beats = []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
