@@ -8,6 +8,7 @@ namespace slipstream {
 
 const Op kMap{"map"};
 const Op kReduce{"reduce"};
+const Op kEqual{"copy"};
 const Op kIntegerPower{"pow", kMayFail, Row::pow};
 
 // ---- the table --------------------------------------------------------------------------------------------------
@@ -339,7 +340,7 @@ Program::Origin origin_of(const Record& call, int output) {
   const Program* program = merged_program(call);
   if (program && static_cast<size_t>(output) < program->origins.size())
     return program->origins[static_cast<size_t>(output)];
-  return {call.op, call.source};
+  return {call.op == &kEqual ? call.as<EqualCall>().op : call.op, call.source};
 }
 
 }  // namespace slipstream

@@ -117,12 +117,18 @@ Program::Origin origin_of(const Record& call, int output);
 
 extern const Op kMap;     // outputs = program(inputs), elementwise; params: Program
 extern const Op kReduce;  // output = reduction of program(inputs); params: ReducedProgram
+extern const Op kEqual;  // output = first input, which an equal call computes from the other inputs; params: EqualCall
 
 extern const Op kIntegerPower;  // the row pow for signed integers; fails where an exponent is negative
 
 struct ReducedProgram : ReduceParams {
   std::shared_ptr<const Program> program;
   bool same(const OpParams& /*others*/) const override { return false; }
+};
+
+struct EqualCall : OpParams {
+  explicit EqualCall(const Op* op) : op(op) {}
+  const Op* op;  // what the program called
 };
 
 // The operation of a row (or of Row::cast: a copy that converts).
@@ -138,8 +144,8 @@ DType scalar_type(Row row, DType compute, int argument);
 Rule row_rule(Row row);
 int row_arity(Row row);
 bool is_reduction(Row row);
-Row combining_row(Row reduction);                    // the elementwise row a reduction repeats: sum -> add
+Row combining_row(Row reduction);  // the elementwise row a reduction repeats: sum -> add
 std::optional<Scalar> reduction_identity(Row reduction);
-int row_cost(Row row, DType type);                   // relative to one addition, for cutting work
+int row_cost(Row row, DType type);  // relative to one addition, for cutting work
 
 }  // namespace slipstream

@@ -1,10 +1,11 @@
-// StridedCopy, and the operations that are nothing but a copy: to the host, and from another device.
+// StridedCopy, and the operations that are nothing but a copy: to the host, from another device, of an equal call.
 #include "copy.h"
 
 #include <cstdlib>
 #include <cstring>
 
 #include "../ops/host.h"
+#include "../program.h"
 #include "backend.h"
 #include "convert.h"
 
@@ -150,7 +151,7 @@ std::unique_ptr<Kernel> make_to_host(const Record& call) {
   return copy_kernel(x, static_cast<char*>(call.as<ToHostParams>().to), row_major(x.shape, itemsize(x.dtype)));
 }
 
-std::unique_ptr<Kernel> make_to_device(const Record& call) {
+std::unique_ptr<Kernel> make_copy(const Record& call) {
   return copy_kernel(call.inputs[0], call.outputs[0].data(), call.outputs[0].strides);
 }
 
@@ -158,7 +159,7 @@ std::unique_ptr<Kernel> make_to_device(const Record& call) {
 
 void register_copy(engine::Backend& backend) {
   backend.provide(kToHost, make_to_host);
-  backend.provide(kToDevice, make_to_device);
+  for (const Op* op : {&kToDevice, &kEqual}) backend.provide(*op, make_copy);
 }
 
 }  // namespace slipstream::cpu

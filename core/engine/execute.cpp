@@ -15,12 +15,17 @@ namespace slipstream::engine {
 
 namespace {
 
-FailurePtr inherited(const Record& call) {
-  for (const Operand& input : call.inputs)
-    if (!input.is_scalar() && input.storage()->failed()) return input.storage()->failure();
+// What the call fails with because something it works on has failed; null if nothing has. A call that copies what an
+// equal one computes shares the failures of their inputs; where the computation itself failed, it fails as it would
+// have by itself, with an error of its own.
+FailurePtr inherited(Runtime& runtime, const Record& call) {
+  bool copies = call.op == &kEqual;
+  for (int i = copies; i < call.inputs.size(); i++)
+    if (!call.inputs[i].is_scalar() && call.inputs[i].storage()->failed()) return call.inputs[i].storage()->failure();
   for (const Operand& output : call.outputs)
     if (output.storage()->failed()) return output.storage()->failure();
-  return nullptr;
+  if (!copies || !call.inputs[0].storage()->failed()) return nullptr;
+  return to_failure(runtime, call, std::make_exception_ptr(FailedResult(call.inputs[0].storage()->failure())));
 }
 
 bool is_elementwise(const Op& op) { return &op == &kMap || (op.row != Row::none && !is_reduction(op.row)); }
@@ -62,7 +67,7 @@ void allocate_outputs(Runtime& runtime, Record& call, std::vector<FailurePtr>& f
 
 Prepared prepare(Runtime& runtime, Record& call) {
   bool merged = is_merged(call);
-  FailurePtr failure = call.op->flags & kAfterFailure ? nullptr : inherited(call);
+  FailurePtr failure = call.op->flags & kAfterFailure ? nullptr : inherited(runtime, call);
   if (failure && !merged) return {nullptr, failure};
   std::vector<FailurePtr> failures;
   if (failure) failures = spread_failures(call, std::vector<FailurePtr>(static_cast<size_t>(call.outputs.size())));
@@ -92,7 +97,7 @@ FailurePtr to_failure(Runtime& runtime, const Record& call, std::exception_ptr e
     failure->message = e.what();
     std::string prefix = failure->op + ": ";  // the operation is named apart
     if (failure->message.starts_with(prefix)) failure->message.erase(0, prefix.size());
-  } catch (const FailedResult& e) {  // an error of the front end, carried through a host function
+  } catch (const FailedResult& e) {  // an error of the front end, carried through a host function; an equal call's
     failure->kind = e.failure->kind;
     failure->message = e.failure->message;
     failure->payload = e.failure->payload;

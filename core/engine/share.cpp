@@ -133,6 +133,7 @@ class Sharing {
       }
       if (is_private(a)) {  // the earlier call computes what the program holds
         std::swap(first.outputs[0], call.outputs[0]);
+        std::swap(first.source, call.source);
         read_instead(a, first.outputs[0]);
         spare(call, a);
         return true;
@@ -140,12 +141,14 @@ class Sharing {
     }
     if (!is_worth_copying(call)) return false;
     shared_.copied.push_back(call.op);
-    clear_inputs(call);
-    call.op = &row_op(Row::cast);
-    call.compute = call.outputs[0].dtype;
-    call.params.reset();
-    call.inputs.push_back(first.outputs[0]);
+    SmallVec<Operand, 3> inputs;
+    inputs.push_back(first.outputs[0]);
     a.use.operands++;
+    for (const Operand& input : call.inputs)  // kept: where one of them failed, the copy fails with that
+      if (!input.is_scalar()) inputs.push_back(input);
+    call.inputs = std::move(inputs);
+    call.params = std::make_shared<EqualCall>(call.op);
+    call.op = &kEqual;
     return true;
   }
 

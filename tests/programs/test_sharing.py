@@ -18,6 +18,7 @@ def one_batch() -> Iterator[None]:
     """What is recorded inside is planned together: the only worker is held until then."""
     if engine.kind() == "sync":
         yield
+        npx.waitall()
         return
     npx.waitall()
     workers, gate, held = engine.set_workers(1), threading.Event(), threading.Event()
@@ -212,6 +213,48 @@ def test_a_failed_argument_fails_all_of_them() -> None:
     for value in kept:
         with pytest.raises(ValueError, match="no numbers today"):
             value.asnumpy()
+
+
+Lines = list[tuple[str, int]]
+
+
+def lines_of_failures(make: Callable[[np.ndarray], list[np.ndarray]]) -> tuple[Lines, Lines]:
+    """What the results say without memory for any, and what `waitall` says: operations, and lines within `make`."""
+    x = np.ones((300, 300))
+    npx.waitall()
+    engine.empty_cache()
+    start = make.__code__.co_firstlineno
+    limit = engine.memory()["in_use"] + 1000
+    with engine.limits(memory=limit), pytest.raises(ExceptionGroup) as group, one_batch():
+        kept = make(x)
+    said = []
+    for value in kept:
+        with pytest.raises(MemoryError) as error:
+            value.asnumpy()
+        said.append((error.value.operation, error.value.line - start))
+    return said, sorted((error.operation, error.line - start) for error in group.value.exceptions)
+
+
+def test_equal_calls_without_memory_fail_each_with_its_own_line() -> None:
+    def make(x: np.ndarray) -> list[np.ndarray]:
+        a = x @ x
+        b = x @ x
+        c = x @ x
+        return [a, b, c, b * 2]
+
+    said, waited = lines_of_failures(make)
+    assert said == [("matmul", 1), ("matmul", 2), ("matmul", 3), ("matmul", 2)]
+    assert waited == said[:3]
+
+
+def test_a_held_result_names_its_own_line_where_an_earlier_call_was_only_passed_through() -> None:
+    def make(x: np.ndarray) -> list[np.ndarray]:
+        sums = (x @ x).sum()
+        b = x @ x
+        return [b, sums]
+
+    said, waited = lines_of_failures(make)
+    assert said[0] == ("matmul", 2) and said[0] in waited
 
 
 # ---- random programs
