@@ -72,8 +72,14 @@ _LACKING = {
     "slipstream.np": {
         **dict.fromkeys(("NaN", "NAN"), "use np.nan"),
         **dict.fromkeys(("PINF", "Inf", "Infinity", "infty"), "use np.inf"),
-        **{"NINF": "use -np.inf", "PZERO": "use 0.0", "NZERO": "use -0.0", "round_": "use np.round"},
-        **{"product": "use np.prod", "cumproduct": "use np.cumprod", "alltrue": "use np.all", "sometrue": "use np.any"},
+        "NINF": "use -np.inf",
+        "PZERO": "use 0.0",
+        "NZERO": "use -0.0",
+        "round_": "use np.round",
+        "product": "use np.prod",
+        "cumproduct": "use np.cumprod",
+        "alltrue": "use np.all",
+        "sometrue": "use np.any",
         **dict.fromkeys(("mirr", "npv", "pmt", "ppmt", "pv", "rate"), "use the package numpy-financial"),
     },
 }
