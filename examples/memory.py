@@ -9,7 +9,6 @@ from examples.common import Curve, console, learned, settings
 from slipstream import autograd, engine, gluon, np, npx
 from slipstream.gluon import nn
 
-
 WAITS = {"barrier": "for every batch", "pace": "engine.pace(1)", "free": "only at the end"}
 
 
