@@ -109,6 +109,19 @@ def test_stale_gradients() -> None:
     assert p.data().tolist() == before
 
 
+@pytest.mark.parametrize("on_store", [False, True])
+def test_a_refused_step_changes_nothing(on_store: bool) -> None:
+    p, q = parameter(CPUS), parameter(CPUS)
+    trainer = Trainer([q, p], "sgd", {"learning_rate": 1}, update_on_kvstore=on_store)
+    backward(p, [1, 2])
+    with pytest.raises(UserWarning, match="was not written by a backward pass"):
+        trainer.step(1)
+    assert [g.tolist() for g in p.list_grad()] == [[1, 1], [2, 2]]
+    trainer.step(1, ignore_stale_grad=True)
+    assert [d.tolist() for d in p.list_data()] == [[-2, -2]] * 2
+    assert [d.tolist() for d in q.list_data()] == [[1, 1]] * 2
+
+
 def test_gradients_that_add_up_over_batches() -> None:
     p = parameter(grad_req="add")
     trainer = Trainer([p], "sgd", {"learning_rate": 1})
