@@ -190,6 +190,18 @@ def test_a_schedule_decides() -> None:
     assert rates[0] > rates[1] > rates[2]
 
 
+def test_any_function_is_a_schedule() -> None:
+    p = parameter()
+    trainer = Trainer([p], "sgd", {"learning_rate": 0.1, "lr_scheduler": lambda updates: 0.25 * updates})
+    for _ in range(2):
+        backward(p, [1])
+        trainer.step(1)
+    assert trainer.learning_rate == 0.5
+    assert p.data().tolist() == [0.25, 0.25]
+    with pytest.raises(TypeError, match="lr_scheduler=3 is no function of the number of updates"):
+        Trainer([p], "sgd", {"lr_scheduler": 3})
+
+
 def test_bad_arguments() -> None:
     p = parameter()
     for params in ([], {}, 3, "weights", [3], p):
