@@ -165,7 +165,8 @@ KeyItem key_item(PyObject* o, Device device) {
   } else if (PyBool_Check(o)) {
     item = {KeyItem::flag, o == Py_True};
   } else if (is_ndarray(o)) {
-    item = array_item(as_array(o));
+    const Array& given = as_array(o);  // as MXNet does: indices follow what they index, as values do in x[...] = y
+    item = array_item(given.device() == device ? given : copy_to_device(given, device));
   } else if (Selection::basic(o)) {
     item.start = PyNumber_AsSsize_t(o, PyExc_IndexError);
     if (item.start == -1 && PyErr_Occurred()) nb::raise_python_error();

@@ -38,14 +38,18 @@ class Curve:
         self.options = options
         self.losses: list[Any] = []
 
-    def steps(self, count: int) -> Iterator[int]:
-        """Counts steps, with a progress bar; at the end draws the curve."""
+    def progress(self, count: int) -> Iterator[int]:
+        """Counts steps, with a progress bar."""
         columns = (TextColumn(self.title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Progress(*columns, console=console) as bar:
             task = bar.add_task(self.title, total=count)
             for step in range(count):
                 yield step
                 bar.advance(task)
+
+    def steps(self, count: int) -> Iterator[int]:
+        """Counts steps, with a progress bar; at the end draws the curve."""
+        yield from self.progress(count)
         self.draw()
 
     def add(self, loss: Any) -> None:
@@ -59,7 +63,7 @@ class Curve:
     def draw(self) -> None:
         """The curve in a line of the terminal, and as a picture if wanted."""
         values = self.values()
-        width = min(60, len(values))
+        width = min(56, len(values))  # with both numbers, in a terminal of 80 columns
         ends = [i * len(values) // width for i in range(width + 1)]
         means = [sum(values[a:b]) / (b - a) for a, b in itertools.pairwise(ends)]
         low, high = min(means), max(means)

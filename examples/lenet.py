@@ -2,12 +2,13 @@
 
 from examples.common import Curve, console, learned, settings
 from examples.images import shapes
-from slipstream import autograd, gluon
+from slipstream import autograd, gluon, np
 from slipstream.gluon import metric, nn
 
 
 def main() -> None:
     options = settings(__doc__ or "")
+    np.random.seed(1)
     n = 64 if options.quick else 2048
     train, test = shapes(n, 28, seed=1), shapes(n // 4, 28, seed=2)
     net = nn.HybridSequential()

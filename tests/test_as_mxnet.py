@@ -48,6 +48,18 @@ for code, words in {
     'from mxnet import recordio': 'use gluon.data.RecordFileDataset',
     'import mxnet.gluon.bogus': 'mxnet.gluon.bogus does not exist',
     'mx.nonsense': 'mxnet.nonsense does not exist in Slipstream',
+    'mx.image.ImageIter': 'mxnet.image.ImageIter does not exist in Slipstream: use gluon.data.vision.transforms',
+    'from mxnet.image import ImageIter': 'use gluon.data.vision.transforms',
+    'mx.profiler.set_config(profile_all=True)': 'use `with profiler.trace',
+    'from mxnet.profiler import set_state': 'use `with profiler.trace',
+    'mx.gluon.probability.Normal': 'mxnet.gluon.probability does not exist in Slipstream: use np.random',
+    'from mxnet.gluon import probability': 'use np.random',
+    'import mxnet.gluon.probability': 'use np.random',
+    'from mxnet.gluon.contrib.nn import Concurrent': 'its layers are in gluon.nn',
+    'np.NaN': 'mxnet.np.NaN does not exist in Slipstream: use np.nan',
+    'from mxnet.np import sometrue': 'use np.any',
+    'np.nonsense': "module 'slipstream.np' has no attribute 'nonsense'",
+    'gluon.nonsense': "module 'slipstream.gluon' has no attribute 'nonsense'",
 }.items():
     try:
         exec(code)
@@ -55,6 +67,7 @@ for code, words in {
         assert words in str(error), (code, str(error))
     else:
         raise AssertionError(code)
+assert not hasattr(np, 'NaN') and image.imread and gluon.contrib.estimator.Estimator
 print('fine')
 """
 

@@ -60,6 +60,28 @@ _INSTEAD = {
     "rtc": "elementwise code is fused by itself; use npx.host_call for Python functions",
     "library": "use npx.host_call or autograd.Function for operators of your own",
     "onnx": "use net.save_parameters",
+    "runtime": "there are no optional parts to ask for; npx.num_gpus() counts GPUs",
+}
+
+# What modules of ours lack of MXNet's: by name, or ("") whatever it is.
+_LACKING = {
+    "slipstream.gluon": {"probability": "use np.random to draw, and write densities with np"},
+    "slipstream.gluon.contrib": {"": "its layers are in gluon.nn and gluon.rnn, its samplers in gluon.data"},
+    "slipstream.image": {"": "use gluon.data.vision.transforms, and gluon.data.DataLoader for batches"},
+    "slipstream.profiler": {"": "use `with profiler.trace('trace.json'):`, or profiler.timer()"},
+    "slipstream.np": {
+        **dict.fromkeys(("NaN", "NAN"), "use np.nan"),
+        **dict.fromkeys(("PINF", "Inf", "Infinity", "infty"), "use np.inf"),
+        "NINF": "use -np.inf",
+        "PZERO": "use 0.0",
+        "NZERO": "use -0.0",
+        "round_": "use np.round",
+        "product": "use np.prod",
+        "cumproduct": "use np.cumprod",
+        "alltrue": "use np.all",
+        "sometrue": "use np.any",
+        **dict.fromkeys(("mirr", "npv", "pmt", "ppmt", "pv", "rate"), "use the package numpy-financial"),
+    },
 }
 
 
@@ -231,6 +253,36 @@ def _mxnet() -> _Shim:
 # ---- the import system
 
 
+def _instead(module: str, name: str) -> str | None:
+    """What to use for a name that a module of ours lacks."""
+    lacking = _LACKING.get(module, {})
+    return None if name.startswith("_") else lacking.get(name, lacking.get(""))
+
+
+_helpful: set[str] = set()
+
+
+def _make_helpful(module: ModuleType) -> ModuleType:
+    """Has a module of ours say what to use for names of MXNet's that it lacks."""
+    ours = module.__name__
+    if ours not in _LACKING or ours in _helpful:
+        return module
+    _helpful.add(ours)
+    before = module.__dict__.get("__getattr__")
+
+    def ask(name: str) -> Any:
+        instead = _instead(ours, name)
+        if instead is not None:
+            raise _missing("mxnet" + ours.removeprefix("slipstream"), name, instead)
+        if before is not None:
+            return before(name)
+        raise AttributeError(f"module {ours!r} has no attribute {name!r}")
+
+    module.__dict__["__getattr__"] = ask
+    module.__dict__.setdefault("__path__", [])  # `from mxnet.image import x` then asks the finder for x
+    return module
+
+
 def _find(name: str) -> ModuleType:
     """The module that stands for one of MXNet's."""
     if name == "mxnet":
@@ -244,7 +296,7 @@ def _find(name: str) -> ModuleType:
         raise ImportError(f"{name} does not exist in Slipstream: {instead}", name=name)
     ours = ".".join(part for part in (__package__, _MODULES[first], rest) if part)
     try:
-        return importlib.import_module(ours)
+        return _make_helpful(importlib.import_module(ours))
     except ModuleNotFoundError as error:
         if error.name != ours:
             raise
@@ -258,8 +310,16 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         if fullname != "mxnet" and not fullname.startswith("mxnet."):
+            self._refuse(fullname)
             return None
         return importlib.machinery.ModuleSpec(fullname, self)
+
+    def _refuse(self, fullname: str) -> None:
+        """Raises for a name that `from` did not find in one of our modules, if there is something to use instead."""
+        module, _, name = fullname.rpartition(".")
+        instead = _instead(module, name)
+        if instead is not None and module in _helpful:
+            raise ImportError(str(_missing("mxnet" + module.removeprefix("slipstream"), name, instead)), name=fullname)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
         return None

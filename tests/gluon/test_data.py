@@ -7,7 +7,7 @@ import os
 import struct
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 import pytest
@@ -220,6 +220,31 @@ def test_random_numbers_of_workers_follow_the_seed() -> None:
     first = drawn()
     assert first == drawn()
     assert len({value for part in first[::2] for value in part}) == 8
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_batches_keep_their_form(workers: int) -> None:
+    def form(items: list[Any]) -> Any:
+        return Pair({"a": np.array(items)}, [(np.ones(1), "text")])
+
+    (batch,) = data.DataLoader(Numbers(2), 2, batchify_fn=form, num_workers=workers, pin_memory=True)
+    assert isinstance(batch, Pair)
+    assert isinstance(batch.first["a"], np.ndarray)
+    assert isinstance(batch.second[0], tuple)
+    assert (batch.first["a"].tolist(), batch.second[0][1]) == ([0, 1], "text")
+
+
+def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    assert [x.tolist() for x in data.progress(data.DataLoader(Numbers(3), 2), "numbers")] == [[0, 1], [2]]
+    assert list(data.progress(iter("ab"))) == ["a", "b"]
+    shown = capsys.readouterr().err
+    assert "numbers" in shown
+    assert "2/2" in shown
 
 
 def test_arguments_of_the_loader() -> None:

@@ -154,8 +154,9 @@ def test_bad_activations() -> None:
         nn.LeakyReLU(-1)
     with pytest.raises(ValueError, match="approximation='x' is none of"):
         nn.GELU("x")
-    with pytest.raises(ValueError, match="act_type 'nothing' is none of"):
-        nn.Activation("nothing")(np.ones(1))
+    for make in (nn.Activation, lambda name: nn.Dense(2, activation=name)):
+        with pytest.raises(ValueError, match="act_type 'nothing' is none of"):
+            make("nothing")
 
 
 # ---- normalisation

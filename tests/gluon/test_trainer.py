@@ -109,6 +109,19 @@ def test_stale_gradients() -> None:
     assert p.data().tolist() == before
 
 
+@pytest.mark.parametrize("on_store", [False, True])
+def test_a_refused_step_changes_nothing(on_store: bool) -> None:
+    p, q = parameter(CPUS), parameter(CPUS)
+    trainer = Trainer([q, p], "sgd", {"learning_rate": 1}, update_on_kvstore=on_store)
+    backward(p, [1, 2])
+    with pytest.raises(UserWarning, match="was not written by a backward pass"):
+        trainer.step(1)
+    assert [g.tolist() for g in p.list_grad()] == [[1, 1], [2, 2]]
+    trainer.step(1, ignore_stale_grad=True)
+    assert [d.tolist() for d in p.list_data()] == [[-2, -2]] * 2
+    assert [d.tolist() for d in q.list_data()] == [[1, 1]] * 2
+
+
 def test_gradients_that_add_up_over_batches() -> None:
     p = parameter(grad_req="add")
     trainer = Trainer([p], "sgd", {"learning_rate": 1})
@@ -175,6 +188,18 @@ def test_a_schedule_decides() -> None:
         trainer.step(1)
         rates.append(trainer.learning_rate)
     assert rates[0] > rates[1] > rates[2]
+
+
+def test_any_function_is_a_schedule() -> None:
+    p = parameter()
+    trainer = Trainer([p], "sgd", {"learning_rate": 0.1, "lr_scheduler": lambda updates: 0.25 * updates})
+    for _ in range(2):
+        backward(p, [1])
+        trainer.step(1)
+    assert trainer.learning_rate == 0.5
+    assert p.data().tolist() == [0.25, 0.25]
+    with pytest.raises(TypeError, match="lr_scheduler=3 is no function of the number of updates"):
+        Trainer([p], "sgd", {"lr_scheduler": 3})
 
 
 def test_bad_arguments() -> None:

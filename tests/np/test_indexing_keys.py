@@ -8,7 +8,7 @@ import numpy
 import pytest
 from compare import ALL, Draw, Pair, agree, same, side
 
-from slipstream import np, npx
+from slipstream import autograd, np, npx
 
 INDEX_TYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 PROGRAMS = 400
@@ -241,3 +241,25 @@ def test_a_mask_with_an_axis_of_size_0_chooses_nothing() -> None:
         assert (ours.asnumpy() == x).all()
     with pytest.raises(IndexError, match=r"a mask of shape \(1,\) does not fit an array of shape \(2, 3\)"):
         np.array(x)[np.array([True])]
+
+
+def test_indices_follow_what_they_index_to_its_device(rng: numpy.random.Generator) -> None:
+    values = rng.normal(size=(4, 3)).astype("float32")
+    x = np.array(values, device=npx.cpu(1))
+    rows, columns, mask = np.array([0, 3]), np.array([2, 1]), np.array([True, False, False, True])
+    x.attach_grad()
+    with autograd.record():
+        picked = x[rows, columns]
+    assert picked.device == npx.cpu(1)
+    assert (picked.asnumpy() == values[[0, 3], [2, 1]]).all()
+    picked.backward()
+    expected = numpy.zeros((4, 3))
+    expected[[0, 3], [2, 1]] = 1
+    assert (x.grad.asnumpy() == expected).all()
+    assert (x[mask].asnumpy() == values[[0, 3]]).all()
+    y = x.detach()
+    y[rows] = 7
+    y[mask, columns] = np.array([1.0, 2.0])
+    values[[0, 3]] = 7
+    values[[0, 3], [2, 1]] = [1, 2]
+    assert (y.asnumpy() == values).all()

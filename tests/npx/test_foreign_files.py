@@ -156,6 +156,18 @@ def test_hostile_files_give_one_clear_error_and_take_no_memory(tmp_path: Path, k
         tracemalloc.stop()
 
 
+def test_the_end_of_a_file_is_checked_before_its_arrays_are_read(tmp_path: Path) -> None:
+    large = mxnet_array(numpy.zeros(1 << 20, "float32"), 2)
+    (tmp_path / "x").write_bytes(mxnet_file([large, large], ["a", "b"])[:-1])
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="is not a file of arrays: "):
+            npx.load(tmp_path / "x")
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+
+
 def test_files_cut_anywhere(tmp_path: Path) -> None:
     npx.save(tmp_path / "x.safetensors", {"w": np.ones((2, 3)), "b": np.ones(2)})
     for content in (GOOD, (tmp_path / "x.safetensors").read_bytes()):

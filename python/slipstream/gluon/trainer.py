@@ -14,6 +14,8 @@ from .parameter import Parameter
 
 __all__ = ["Trainer"]
 
+Work = dict[Device, tuple[list[int], list[ndarray], list[ndarray]]]  # numbers, gradients and values of parameters
+
 
 class Trainer:
     """Applies an optimizer to parameters.
@@ -105,8 +107,9 @@ class Trainer:
         if self._update_on_kvstore:
             self._update_in_store(ignore_stale_grad)
         else:
+            work = self._work(ignore_stale_grad)
             self._reduce_gradients()
-            self._update(ignore_stale_grad)
+            self._update(work)
 
     def allreduce_grads(self) -> None:
         """Sums gradients over devices: every device has the sum then. For programs that look at the sum, before
@@ -118,7 +121,7 @@ class Trainer:
         """Updates all parameters with gradients that are summed already: `step` without its `allreduce_grads`."""
         self._check_local("update")
         self._optimizer.rescale_grad = self._scale / batch_size
-        self._update(ignore_stale_grad)
+        self._update(self._work(ignore_stale_grad))
 
     def _check_local(self, function: str) -> None:
         if self._update_on_kvstore:
@@ -136,22 +139,27 @@ class Trainer:
                 grads = parameter.list_grad()
                 self._kvstore.pushpull(i, grads, out=grads, priority=-i)
 
-    def _update(self, ignore_stale: bool) -> None:
-        work: dict[Device, tuple[list[int], list[ndarray], list[ndarray]]] = {}
+    def _work(self, ignore_stale: bool) -> Work:
+        """What is to be updated on each device. Raises for a stale gradient before anything is changed."""
+        work: Work = {}
         for i, parameter in self._trained():
             for device, data in parameter.items():
                 if not data._fresh_grad:
                     self._stale(parameter, device, ignore_stale)
                     continue
-                data._fresh_grad = False
                 group = work.get(device)
                 if group is None:
                     group = work[device] = ([], [], [])
                 group[0].append(i)
                 group[1].append(data.grad)
                 group[2].append(data)
+        return work
+
+    def _update(self, work: Work) -> None:
         self._add_updaters(work)
         for device, (indices, grads, weights) in work.items():
+            for weight in weights:
+                weight._fresh_grad = False
             self._updaters[device](indices, grads, weights)
 
     @staticmethod
@@ -175,15 +183,16 @@ class Trainer:
 
     def _update_in_store(self, ignore_stale: bool) -> None:
         store: Any = self._kvstore
+        for _, parameter in self._trained():
+            for data in parameter.list_data():
+                if not data._fresh_grad:
+                    self._stale(parameter, data.device, ignore_stale)
         for i, parameter in self._trained():
             arrays = parameter.list_data()
             if i not in self._in_store:
                 self._in_store.add(i)
                 store.broadcast(i, arrays[0], arrays)
-            fresh = [data._fresh_grad for data in arrays]
-            if not all(fresh):
-                self._stale(parameter, arrays[fresh.index(False)].device, ignore_stale)
-            if any(fresh):
+            if any(data._fresh_grad for data in arrays):
                 for data in arrays:
                     data._fresh_grad = False
                 store.push(i, parameter.list_grad(), priority=-i)

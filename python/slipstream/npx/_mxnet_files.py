@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import struct
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import ml_dtypes
 import numpy
@@ -32,11 +32,19 @@ class _Source:
         self._file = file
         self.left = size
 
-    def take(self, count: int) -> bytes:
+    def _use(self, count: int) -> None:
         if count > self.left:
             raise ValueError(f"it promises {count} bytes where {self.left} are left")
         self.left -= count
+
+    def take(self, count: int) -> bytes:
+        self._use(count)
         return self._file.read(count)
+
+    def skip(self, count: int) -> int:
+        """Passes over bytes; tells where they begin."""
+        self._use(count)
+        return self._file.seek(count, os.SEEK_CUR) - count
 
     def numbers(self, layout: str) -> tuple[Any, ...]:
         return struct.unpack("<" + layout, self.take(struct.calcsize("<" + layout)))
@@ -72,7 +80,20 @@ def _shape(source: _Source) -> tuple[int, ...] | None:
     return _dims(source, ndim, "q") or None
 
 
-def _array(source: _Source) -> numpy.ndarray[Any, Any]:
+class _Place(NamedTuple):
+    """Where an array's values are in the file, and what they are."""
+
+    begin: int
+    size: int
+    dtype: numpy.dtype[Any]
+    shape: tuple[int, ...]
+
+    def read(self, file: IO[bytes]) -> numpy.ndarray[Any, Any]:
+        file.seek(self.begin)
+        return numpy.frombuffer(file.read(self.size), self.dtype).reshape(self.shape)
+
+
+def _place(source: _Source) -> _Place:
     shape = _shape(source)
     if shape is None:
         raise ValueError("an array in it has no values")
@@ -81,11 +102,15 @@ def _array(source: _Source) -> numpy.ndarray[Any, Any]:
     if not 0 <= kind < len(_TYPES):
         raise ValueError(f"an array has the unknown type {kind}")
     dtype = numpy.dtype(_TYPES[kind])
-    return numpy.frombuffer(source.take(math.prod(shape) * dtype.itemsize), dtype).reshape(shape)
+    size = math.prod(shape) * dtype.itemsize
+    return _Place(source.skip(size), size, dtype, shape)
 
 
 def read(file: str | os.PathLike[str]) -> tuple[list[str], list[numpy.ndarray[Any, Any]]]:
-    """The names (none, if the arrays have no names) and the arrays; a bad file gives a ValueError that says why."""
+    """The names (none, if the arrays have no names) and the arrays; a bad file gives a ValueError that says why.
+
+    No values are read before the whole file is known to be good.
+    """
     with open(file, "rb") as opened:
         source = _Source(opened, os.path.getsize(file))
         if source.number("Q") != MAGIC:
@@ -94,13 +119,13 @@ def read(file: str | os.PathLike[str]) -> tuple[list[str], list[numpy.ndarray[An
         count = source.number("Q")
         if count > source.left // 4:
             raise ValueError(f"it promises {count} arrays in {source.left} bytes")
-        arrays = [_array(source) for _ in range(count)]
+        places = [_place(source) for _ in range(count)]
         named = source.number("Q")
         if named not in (0, count):
             raise ValueError(f"it has {named} names for {count} arrays")
         names = [source.take(source.number("Q")).decode() for _ in range(named)]
         if source.left:
             raise ValueError(f"{source.left} bytes are left after its end")
-    if len(set(names)) != len(names):
-        raise ValueError("a name is there twice")
-    return names, arrays
+        if len(set(names)) != len(names):
+            raise ValueError("a name is there twice")
+        return names, [place.read(opened) for place in places]

@@ -309,15 +309,20 @@ _ACTIVATIONS: dict[str, Callable[..., ndarray]] = {
 }
 
 
+def _activation(act_type: str) -> Callable[..., ndarray]:
+    """An activation function by its name."""
+    if act_type not in _ACTIVATIONS:
+        raise ValueError(f"activation: act_type {act_type!r} is none of {', '.join(map(repr, _ACTIVATIONS))}")
+    return _ACTIVATIONS[act_type]
+
+
 def activation(data: ArrayLike, act_type: str = "relu", **_: Any) -> ndarray:
     """An activation function by its name.
 
     >>> npx.activation(np.array([-1.0, 1.0]), "relu")
     array([0., 1.])
     """
-    if act_type not in _ACTIVATIONS:
-        raise ValueError(f"activation: act_type {act_type!r} is none of {', '.join(map(repr, _ACTIVATIONS))}")
-    return _ACTIVATIONS[act_type](data)
+    return _activation(act_type)(data)
 
 
 @with_out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -47,7 +47,7 @@ class Optimizer:
         wd: float = 0.0,
         clip_gradient: float | None = None,
         learning_rate: float | None = None,
-        lr_scheduler: LRScheduler | None = None,
+        lr_scheduler: LRScheduler | Callable[[int], float] | None = None,
         sym: Any = None,
         begin_num_update: int = 0,
         multi_precision: bool = False,
@@ -61,13 +61,16 @@ class Optimizer:
             raise TypeError(f"{name}: unknown arguments {', '.join(sorted(unknown))}")
         if sym is not None:
             raise TypeError(f"{name}: sym is MXNet 1's symbol; use lr_mult and wd_mult of the parameters")
-        if lr_scheduler is not None and learning_rate is not None and not isinstance(learning_rate, Default):
-            if lr_scheduler.base_lr != learning_rate:
+        if lr_scheduler is not None and not callable(lr_scheduler):
+            raise TypeError(f"{name}: lr_scheduler={lr_scheduler!r} is no function of the number of updates")
+        scheduled: Any = lr_scheduler if hasattr(lr_scheduler, "base_lr") else None  # any function may decide alone
+        if scheduled is not None and learning_rate is not None and not isinstance(learning_rate, Default):
+            if scheduled.base_lr != learning_rate:
                 warnings.warn(
-                    f"{name}: learning_rate={learning_rate} takes the place of the scheduler's {lr_scheduler.base_lr}",
+                    f"{name}: learning_rate={learning_rate} takes the place of the scheduler's {scheduled.base_lr}",
                     stacklevel=3,
                 )
-            lr_scheduler.base_lr = learning_rate
+            scheduled.base_lr = learning_rate
         self.rescale_grad = rescale_grad
         self.lr_scheduler = lr_scheduler
         self.lr = 0.01 if learning_rate is None else float(learning_rate)

@@ -9,10 +9,11 @@
 """
 
 from . import batchify, vision
+from ._progress import progress
 from .dataloader import DataLoader
 from .dataset import ArrayDataset, Dataset, RecordFileDataset, SimpleDataset
 from .sampler import BatchSampler, FilterSampler, IntervalSampler, RandomSampler, Sampler, SequentialSampler
 
 __all__ = ["ArrayDataset", "BatchSampler", "DataLoader", "Dataset", "FilterSampler", "IntervalSampler"]
 __all__ += ["RandomSampler", "RecordFileDataset", "Sampler", "SequentialSampler", "SimpleDataset"]
-__all__ += ["batchify", "vision"]
+__all__ += ["batchify", "progress", "vision"]

@@ -35,21 +35,24 @@ class _Failed:
             self.error = RuntimeError(f"{type(error).__name__}: {error}")
 
 
+def _each(change: Callable[[Any], Any], tree: Any) -> Any:
+    """A batch with its parts changed, in the same lists, tuples (also named ones) and dicts."""
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return type(tree)(*map(change, tree))
+    if isinstance(tree, (list, tuple)):
+        return type(tree)(map(change, tree))
+    return {key: change(part) for key, part in tree.items()} if isinstance(tree, dict) else tree
+
+
 def _as_numpy(tree: Any) -> Any:
     """A batch without our arrays, which belong to their process."""
-    if isinstance(tree, ndarray):
-        return tree.asnumpy()
-    if isinstance(tree, (list, tuple)):
-        return type(tree)(map(_as_numpy, tree))
-    return {key: _as_numpy(part) for key, part in tree.items()} if isinstance(tree, dict) else tree
+    return tree.asnumpy() if isinstance(tree, ndarray) else _each(_as_numpy, tree)
 
 
 def _as_arrays(tree: Any) -> Any:
     if isinstance(tree, (numpy.ndarray, numpy.generic)) and tree.dtype.kind not in "OUSMm":
         return np.array(tree, dtype=tree.dtype)
-    if isinstance(tree, (list, tuple)):
-        return type(tree)(map(_as_arrays, tree))
-    return {key: _as_arrays(part) for key, part in tree.items()} if isinstance(tree, dict) else tree
+    return _each(_as_arrays, tree)
 
 
 _dataset: Any = None
@@ -77,7 +80,8 @@ class DataLoader:
 
     `num_workers` processes (threads with `thread_pool=True`) read ahead by `prefetch` batches. A process sends its
     batches back as NumPy arrays; what it raises is raised here, with its traceback. Random numbers in a process start
-    from a seed that follows from `np.random.seed` and the batch.
+    from a seed that follows from `np.random.seed` and the batch; threads draw from this process's, in the order in
+    which they happen to run. Memory of the CPU needs no pinning: `pin_memory` is accepted and changes nothing.
 
     >>> from slipstream.gluon.data import DataLoader, SimpleDataset
     >>> [x.tolist() for x in DataLoader(SimpleDataset([1, 2, 3]), batch_size=2, last_batch="keep")]

@@ -6,6 +6,7 @@ from typing import Any
 
 from ... import npx
 from ..._core import ndarray
+from ...npx._nn import _activation
 from ..block import HybridBlock
 from ..parameter import Parameter
 
@@ -21,6 +22,7 @@ class Activation(HybridBlock):
     """
 
     def __init__(self, activation: str, **kwargs: Any) -> None:
+        self._function = _activation(activation)
         self._act_type = activation  # _alias uses it
         super().__init__(**kwargs)
 
@@ -29,7 +31,7 @@ class Activation(HybridBlock):
 
     def forward(self, x: ndarray) -> ndarray:
         """The function of every element."""
-        return npx.activation(x, self._act_type)
+        return self._function(x)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._act_type})"
