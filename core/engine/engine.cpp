@@ -116,6 +116,8 @@ void wait_for(Runtime& runtime, Storage& storage, const char* why) {
     std::vector<Ref<Task>> ready;
     if (runtime.kind.load(std::memory_order_relaxed) == EngineKind::sync) {
       wait_for_turn(runtime);
+      if (runtime.ended.load() && storage.pending_writes.load(std::memory_order_acquire) != 0)
+        fail(ErrorKind::runtime, "the array was still being computed when the interpreter exited");
     } else if (!runtime.pool.run_at_once(storage, ready)) {
       Runtime::Blocking blocking(runtime);
       runtime.pool.help_with(storage, std::move(ready));
@@ -471,6 +473,7 @@ void shutdown(double seconds) {
   runtime.failures.close();
   for (const Ref<Task>& task : tasks) task->abandoned.store(true, std::memory_order_relaxed);
   runtime.pool.stop(std::max(0.2, static_cast<double>(deadline - now_ns()) * 1e-9));
+  runtime.ended = true;
   runtime.kind = EngineKind::sync;  // whatever runs after this (other exit handlers) still works
 }
 

@@ -124,6 +124,7 @@ class Runtime {
   Planner planner{*this};
   Pool pool{*this};
   std::recursive_timed_mutex sync_mutex;  // the synchronous engine runs one call at a time
+  std::atomic<bool> ended{false};  // what was not computed by then never will be
   uint32_t generation = 1;
 
   // Lets other threads of the front end run while this one blocks.

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 from child import run
 
@@ -134,3 +138,24 @@ def test_interrupt_while_another_thread_computes() -> None:
         assert (np.array(x) + 1).tolist() == [2, 2]
         assert engine.stats()["in_flight_ops"] == 0
     """)
+
+
+@needs_async
+def test_what_never_came_is_an_error_after_exit() -> None:
+    # Registered before the import, it runs after the engine has ended.
+    program = """
+import atexit, os, sys, time
+def read():
+    try:
+        print(x)
+    except RuntimeError as e:
+        print(e)
+    sys.stdout.flush()
+    os._exit(0)
+atexit.register(read)
+from slipstream import npx
+x = npx.host_call(lambda: time.sleep(60), [], ()) + 1
+"""
+    environment = os.environ | {"SLIPSTREAM_EXIT_SECONDS": "0.5"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, timeout=60, capture_output=True, text=True)
+    assert "still being computed when the interpreter exited" in done.stdout, done
