@@ -20,21 +20,26 @@ T* at(const Operand& x) {
   return reinterpret_cast<T*>(x.data());
 }
 
-// Rows one after another, so many in a chunk.
+// Rows one after another, so many in a chunk. Short ones go through the loops many at once.
 class ByRow : public MovingKernel {
  public:
   explicit ByRow(const Operand& x) : n_(x.shape[x.ndim() - 1]), rows_(n_ ? x.size() / n_ : 0) {
     together_ = std::max<int64_t>(1, kChunk / std::max<int64_t>(1, n_));
   }
   int64_t chunks(int) const override { return std::max<int64_t>(1, (rows_ + together_ - 1) / together_); }
-  void run(int, int64_t chunk) override { run_rows(chunk * together_, std::min(rows_, (chunk + 1) * together_)); }
+  void run(int, int64_t chunk) override {
+    int64_t begin = chunk * together_, end = std::min(rows_, begin + together_);
+    if (begin < end) n_ < kLong ? run_short(begin, end) : run_long(begin, end);
+  }
 
  protected:
-  virtual void run_rows(int64_t begin, int64_t end) = 0;
-  int64_t n_, rows_;
+  virtual void run_short(int64_t begin, int64_t end) const = 0;
+  virtual void run_long(int64_t begin, int64_t end) const = 0;
+  int64_t n_;
 
  private:
-  int64_t together_;
+  static constexpr int64_t kLong = 128;
+  int64_t rows_, together_;
 };
 
 template <class T>
@@ -85,10 +90,10 @@ struct TableLoops {
   }
 };
 
-// Short rows go through the loops many at once. What is one value for a row is repeated along it first.
+// Room for short rows. What is one value for a row is repeated along it before they go through a loop.
 template <class T>
 struct ShortRows {
-  static constexpr int64_t kLongest = 128, kElements = 1024;
+  static constexpr int64_t kElements = 1024;
   alignas(64) T values[kElements];             // one for each row
   alignas(64) T wide[kElements + 32];  // the same along the rows; or something else
 
@@ -117,8 +122,7 @@ class Softmax final : public ByRow {
   static constexpr int64_t kPart = 1024 / sizeof(T);  // elements of a row that are done at once
   static constexpr int64_t kLeaf = 1024;              // elements that are added in the lanes of vectors
 
-  void run_rows(int64_t begin, int64_t end) override {
-    if (n_ < Short::kLongest) return run_short(begin, end);
+  void run_long(int64_t begin, int64_t end) const override {
     for (int64_t r = begin; r < end; r++) {
       int64_t next = r + 1 < end ? n_ : 0;
       log_ ? run_log(x_ + r * n_, out_ + r * n_, next) : run_row(x_ + r * n_, out_ + r * n_, next);
@@ -169,7 +173,7 @@ class Softmax final : public ByRow {
     loops_.subtract(out, moved, n_);
   }
 
-  void run_short(int64_t begin, int64_t end) const {
+  void run_short(int64_t begin, int64_t end) const override {
     Short some;
     for (int64_t r = begin, together = Short::kElements / n_; r < end; r += together) {
       int64_t rows = std::min(together, end - r), m = rows * n_;
@@ -223,8 +227,7 @@ class LayerNorm final : public ByRow {
   using Short = ShortRows<T>;
   static constexpr int64_t kNear = 16384 / sizeof(T);  // longer rows would push each other out of the first cache
 
-  void run_rows(int64_t begin, int64_t end) override {
-    if (n_ < Short::kLongest) return run_short(begin, end);
+  void run_long(int64_t begin, int64_t end) const override {
     auto n = static_cast<double>(n_);
     for (int64_t r = begin; r < end; r++) {
       const T* x = x_ + r * n_;
@@ -239,7 +242,7 @@ class LayerNorm final : public ByRow {
     }
   }
 
-  void run_short(int64_t begin, int64_t end) const {
+  void run_short(int64_t begin, int64_t end) const override {
     int64_t together = Short::kElements / n_;
     Short some;
     alignas(64) T gammas[Short::kElements], betas[Short::kElements];

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 
 #include "execute.h"
@@ -32,9 +33,9 @@ void raise_to(std::atomic<int64_t>& peak, int64_t value) {
   }
 }
 
-void raise_failure(const Storage& storage) {
+void raise_failure(Runtime& runtime, const Storage& storage) {
   if (FailurePtr failure = storage.failure()) {
-    failure->observed = true;
+    if (!failure->observed.exchange(true)) runtime.failures.forget_observed();
     throw FailedResult(failure);
   }
 }
@@ -52,13 +53,38 @@ void trace_wait(Runtime& runtime, const char* what, int64_t start, SourceId sour
 
 SourceId current_source(const Runtime& runtime) { return runtime.front_end.source ? runtime.front_end.source() : 0; }
 
-// Runs a call inside record(). Other threads of the front end wait for their turn without keeping it from running.
-void run_now(Runtime& runtime, Record& call) {
-  std::unique_lock turn(runtime.sync_mutex, std::try_to_lock);
-  if (!turn) {
-    Runtime::Blocking blocking(runtime);
-    turn.lock();
+// Results are not ready from here on.
+void expect_writes(Runtime& runtime, Record& call) {
+  for (Operand& output : call.outputs) {
+    output.storage()->generation.store(runtime.generation, std::memory_order_relaxed);
+    output.storage()->pending_writes.fetch_add(1, std::memory_order_relaxed);
   }
+}
+
+// Threads of the front end wait for their turn without keeping each other from running, until the user interrupts.
+using Turn = std::unique_lock<std::recursive_timed_mutex>;
+Turn take_turn(Runtime& runtime) {
+  constexpr auto kPoll = std::chrono::milliseconds(20);
+  Turn turn(runtime.sync_mutex, std::try_to_lock);
+  if (turn) return turn;
+  const FrontEnd& front_end = runtime.front_end;
+  bool must_poll = front_end.must_poll && front_end.must_poll();
+  Runtime::Blocking blocking(runtime);
+  while (!turn.try_lock_until(std::chrono::system_clock::now() + kPoll))
+    if (must_poll) front_end.poll();
+  return turn;
+}
+
+// Runs a call inside record(). What it writes is ready until its turn comes: the call that runs may wait for it.
+void run_now(Runtime& runtime, Record& call) {
+  Turn turn;
+  try {
+    turn = take_turn(runtime);
+  } catch (...) {
+    runtime.retire(call);
+    throw;
+  }
+  expect_writes(runtime, call);
   int64_t start = runtime.tracer.on() ? now_ns() : 0;
   Event event{};
   if (start) {
@@ -79,10 +105,7 @@ void run_now(Runtime& runtime, Record& call) {
 }
 
 // A forked or sync-engine array is ready or being computed by another thread of the front end right now.
-void wait_for_turn(Runtime& runtime) {
-  Runtime::Blocking blocking(runtime);
-  std::lock_guard turn(runtime.sync_mutex);
-}
+void wait_for_turn(Runtime& runtime) { take_turn(runtime); }
 
 // Until every write of the storage recorded so far is done. Another thread may record a new one meanwhile, so look
 // again.
@@ -93,6 +116,8 @@ void wait_for(Runtime& runtime, Storage& storage, const char* why) {
     std::vector<Ref<Task>> ready;
     if (runtime.kind.load(std::memory_order_relaxed) == EngineKind::sync) {
       wait_for_turn(runtime);
+      if (runtime.ended.load() && storage.pending_writes.load(std::memory_order_acquire) != 0)
+        fail(ErrorKind::runtime, "the array was still being computed when the interpreter exited");
     } else if (!runtime.pool.run_at_once(storage, ready)) {
       Runtime::Blocking blocking(runtime);
       runtime.pool.help_with(storage, std::move(ready));
@@ -201,7 +226,7 @@ void Runtime::stall(int64_t bytes) {
   Blocking blocking(*this);
   auto is_full = [&] {
     int64_t held = counters.bytes.load(), room = limits.bytes() - bytes;
-    return counters.ops.load() > limits.ops() - limits.ops() / 8 ||
+    return counters.ops.load() > limits.ops() - std::max<int64_t>(1, limits.ops() / 8) ||
            (held > 0 && held > std::min(room, limits.bytes() - limits.bytes() / 4));
   };
   while (is_full()) {
@@ -245,9 +270,19 @@ void Stream::give_back(std::span<Record> last) {
 
 void Failures::add(FailurePtr failure) {
   std::lock_guard hold(mutex_);
-  if (closed_) return;
-  std::erase_if(list_, [](const FailurePtr& f) { return f->observed.load(); });
-  list_.push_back(std::move(failure));
+  if (!closed_) list_.push_back(std::move(failure));
+}
+
+// Looks at all of them only when there are twice as many as it left the last time.
+void Failures::forget_observed() {
+  std::vector<FailurePtr> observed;  // they go after the lock is released
+  std::lock_guard hold(mutex_);
+  if (list_.size() <= 2 * left_) return;
+  auto is_news = [](const FailurePtr& failure) { return !failure->observed.load(); };
+  auto first = std::stable_partition(list_.begin(), list_.end(), is_news);
+  observed.assign(std::make_move_iterator(first), std::make_move_iterator(list_.end()));
+  list_.erase(first, list_.end());
+  left_ = list_.size();
 }
 
 void Failures::close() {
@@ -256,11 +291,14 @@ void Failures::close() {
 }
 
 std::vector<FailurePtr> Failures::take() {
-  std::lock_guard hold(mutex_);
-  std::vector<FailurePtr> unseen;
-  for (FailurePtr& failure : list_)
+  std::vector<FailurePtr> all, unseen;
+  {
+    std::lock_guard hold(mutex_);
+    all.swap(list_);
+    left_ = 0;
+  }
+  for (FailurePtr& failure : all)
     if (!failure->observed.exchange(true)) unseen.push_back(std::move(failure));
-  list_.clear();
   return unseen;
 }
 
@@ -290,10 +328,8 @@ SourceId record(Record&& call) {
   runtime.admit(call);
   SmallVec<Operand, 1> wanted_now;
   if (at_once) wanted_now = call.outputs;
-  for (Operand& output : call.outputs) {
-    output.storage()->generation.store(runtime.generation, std::memory_order_relaxed);
-    output.storage()->pending_writes.fetch_add(1, std::memory_order_relaxed);
-  }
+  bool is_sync = runtime.kind.load(std::memory_order_relaxed) == EngineKind::sync;
+  if (!is_sync) expect_writes(runtime, call);
   Event event{};
   bool tracing = runtime.tracer.on();
   if (tracing) {
@@ -304,7 +340,7 @@ SourceId record(Record&& call) {
     event.source = call.source;
     event.start_ns = event.recorded_ns = call.recorded_ns = now_ns();
   }
-  if (runtime.kind.load(std::memory_order_relaxed) == EngineKind::sync) {
+  if (is_sync) {
     call.sequence = runtime.stream.next_number();
     event.sequence = call.sequence;
     run_now(runtime, call);
@@ -333,7 +369,7 @@ void wait(const Array& array) {
   runtime.adopt(*array.storage());
   runtime.pool.note_wait();
   if (!holds(array)) wait_for(runtime, *array.storage(), "wait_to_read");
-  raise_failure(*array.storage());
+  raise_failure(runtime, *array.storage());
 }
 
 uint64_t sequence() { return Runtime::get().stream.sequence(); }
@@ -437,6 +473,7 @@ void shutdown(double seconds) {
   runtime.failures.close();
   for (const Ref<Task>& task : tasks) task->abandoned.store(true, std::memory_order_relaxed);
   runtime.pool.stop(std::max(0.2, static_cast<double>(deadline - now_ns()) * 1e-9));
+  runtime.ended = true;
   runtime.kind = EngineKind::sync;  // whatever runs after this (other exit handlers) still works
 }
 

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <unordered_set>
+#include <system_error>
 
 #include "../program.h"
 #include "execute.h"
@@ -59,14 +59,25 @@ void Pool::start() {
   if (started_.load(std::memory_order_acquire)) return;
   std::lock_guard hold(mutex_);
   if (started_ || stopping_) return;
+  alive_ = start_threads(workers());
+  if (alive_ == 0) fail(ErrorKind::runtime, "cannot start a worker: the system gives this process no more threads");
+  target_ = alive_;
+  ready_.set_workers(alive_);
+  started_.store(true, std::memory_order_release);
+}
+
+// As many as the system gives, at most n.
+int Pool::start_threads(int n) {
   sigset_t all, before;  // signals belong to the front end's threads
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  alive_ = workers();
-  ready_.set_workers(alive_);
-  for (int i = 0; i < alive_; i++) std::thread([this, i] { work(i); }).detach();
+  int made = 0;
+  try {
+    for (; made < n; made++) std::thread([this, made] { work(made); }).detach();
+  } catch (const std::system_error&) {
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  started_.store(true, std::memory_order_release);
+  return made;
 }
 
 void Pool::stop(double seconds) {
@@ -87,7 +98,8 @@ void Pool::set_workers(int n) {
     started_ = false;
     target_ = n;
   }
-  if (was_started) start();  // there may be work left that only a worker can do
+  // There may be work that only a worker can do, also of a thread that recorded its first call meanwhile.
+  if (was_started || runtime_.stream.size() > 0 || work_left_.load(std::memory_order_acquire) > 0) start();
 }
 
 void Pool::work(int index) {
@@ -336,6 +348,8 @@ void Pool::offer(Task& task, int phase) {
 
 // What a waiting thread keeps in mind while it takes part.
 struct Pool::Wait {
+  std::unordered_set<const Task*> needed;  // it runs nothing else: not what another thread waits for, and no host call
+                                           // that may itself wait for the one this thread is in
   bool must_poll = false;  // it answers signals: nothing long may hold it up
   bool counted = false;  // among helpers_
   int64_t next_poll_ns = 0;
@@ -502,7 +516,7 @@ Ref<Task> Pool::complete(Task& task, Wait* wait) {
     if (later->blockers.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
     if (runtime_.tracer.on()) later->ready_ns = now_ns();
     later->state.store(Task::ready, std::memory_order_release);
-    bool mine = !next && may_run(*later, wait) && (!wait || later->urgent.load(std::memory_order_relaxed));
+    bool mine = !next && may_run(*later, wait) && (!wait || wait->needed.contains(later.get()));
     if (!mine)
       ready.push_back(std::move(later));
     else if (claim(*later))
@@ -510,7 +524,7 @@ Ref<Task> Pool::complete(Task& task, Wait* wait) {
   }
   submit(ready);
   end(task);
-  if (task.urgent.load(std::memory_order_acquire)) wake_waiters();
+  if (task.urgent.load(std::memory_order_seq_cst)) wake_waiters();
   return next;
 }
 
@@ -603,17 +617,16 @@ void Pool::count_helper(Wait& wait, bool helping) {
   }
 }
 
-// Everything unfinished that these tasks need, oldest first. From here on it is urgent.
-std::vector<Ref<Task>> Pool::collect(std::vector<Ref<Task>> wanted) {
+// Everything unfinished that these tasks need, oldest first, and the same as a set. From here on it is urgent.
+std::vector<Ref<Task>> Pool::collect(std::vector<Ref<Task>> wanted, std::unordered_set<const Task*>& seen) {
   std::vector<Ref<Task>> needed, ready;
-  std::unordered_set<Task*> seen;
   while (!wanted.empty()) {
     Ref<Task> task = std::move(wanted.back());
     wanted.pop_back();
     if (!task || task->finished() || !seen.insert(task.get()).second) continue;
     if (std::find(running.begin(), running.end(), task.get()) != running.end())
       fail(ErrorKind::runtime, "waiting, inside a host call, for something that needs the result of that call");
-    task->urgent.store(true, std::memory_order_release);
+    task->urgent.store(true, std::memory_order_seq_cst);
     if (task->state.load(std::memory_order_acquire) == Task::ready) ready.push_back(task);
     for (Ref<Task>& before : task->predecessors()) wanted.push_back(std::move(before));
     needed.push_back(std::move(task));
@@ -625,7 +638,7 @@ std::vector<Ref<Task>> Pool::collect(std::vector<Ref<Task>> wanted) {
 
 void Pool::abandon_all_but(const std::vector<Ref<Task>>& tasks, const std::vector<Ref<Task>>& kept) {
   std::unordered_set<const Task*> needed;
-  for (const Ref<Task>& task : collect(kept)) needed.insert(task.get());
+  collect(kept, needed);
   for (const Ref<Task>& task : tasks)
     if (!needed.contains(task.get())) task->abandoned.store(true, std::memory_order_relaxed);
 }
@@ -658,7 +671,7 @@ void Pool::help_with(Storage& wanted, std::vector<Ref<Task>>&& ready) {
 void Pool::run_held(std::vector<Ref<Task>>& held, Wait& wait) {
   if (held.empty()) return;
   Ref<Task> task = held[0];
-  if (!task->urgent.load(std::memory_order_relaxed) || !may_run(*task, &wait)) return submit(held);
+  if (!wait.needed.contains(task.get()) || !may_run(*task, &wait)) return submit(held);
   held.clear();
   if (!claim(*task)) return;
   count_helper(wait, true);
@@ -677,7 +690,7 @@ bool Pool::help_until_done(std::vector<Ref<Task>> wanted, int64_t deadline_ns, s
 
   std::vector<Ref<Task>> needed;
   try {
-    needed = collect(std::move(wanted));
+    needed = collect(std::move(wanted), wait.needed);
   } catch (...) {
     submit(held);
     throw;

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 #include "engine.h"
@@ -63,6 +64,7 @@ class Pool {
 
  private:
   struct Wait;
+  int start_threads(int n);
   void work(int index);
   bool run_something();
   bool watch_stream();
@@ -97,7 +99,7 @@ class Pool {
   void trace_run(Event event, int64_t start, int64_t chunks, bool failed);
 
   bool may_run(const Task& task, const Wait* wait) const;
-  std::vector<Ref<Task>> collect(std::vector<Ref<Task>> wanted);
+  std::vector<Ref<Task>> collect(std::vector<Ref<Task>> wanted, std::unordered_set<const Task*>& seen);
   bool help_once(const std::vector<Ref<Task>>& needed, size_t first, Wait& wait);
   void run_held(std::vector<Ref<Task>>& held, Wait& wait);
   void count_helper(Wait& wait, bool helping);

@@ -71,16 +71,19 @@ struct Counters {
   std::atomic<int64_t> stalls{0}, stalled_ns{0};
 };
 
-// Failures nobody has seen yet.
+// Failures nobody has seen yet. One may own an exception of the front end's, whose end may run code that waits: so it
+// is let go of where no lock is held.
 class Failures {
  public:
   void add(FailurePtr failure);
+  void forget_observed();
   std::vector<FailurePtr> take();
   void close();  // what fails from here on was dropped at exit
 
  private:
   std::mutex mutex_;
   std::vector<FailurePtr> list_;
+  size_t left_ = 0;  // in the list when it was last looked through
   bool closed_ = false;
 };
 
@@ -120,7 +123,8 @@ class Runtime {
   Stream stream;
   Planner planner{*this};
   Pool pool{*this};
-  std::recursive_mutex sync_mutex;  // the synchronous engine runs one call at a time
+  std::recursive_timed_mutex sync_mutex;  // the synchronous engine runs one call at a time
+  std::atomic<bool> ended{false};  // what was not computed by then never will be
   uint32_t generation = 1;
 
   // Lets other threads of the front end run while this one blocks.

@@ -57,7 +57,8 @@ class Task : public RefCounted<Task> {
     auto phase = static_cast<int>((seen >> kPhaseShift) - 1);
     return static_cast<int64_t>(seen & kChunkMask) < chunk_counts[phase];
   }
-  bool finished() const { return state.load(std::memory_order_acquire) == done; }
+  // Whoever marks a task urgent and then finds it unfinished is woken by its end: neither misses the other's word.
+  bool finished() const { return state.load(std::memory_order_seq_cst) == done; }
   // True for exactly one caller, who then runs it.
   bool claim() {
     State expected = ready;
@@ -113,7 +114,7 @@ inline std::vector<Ref<Task>> Task::successors() {
 inline std::vector<Ref<Task>> Task::finish() {
   std::vector<Ref<Task>> before, after;
   std::lock_guard hold(lock_);
-  state.store(done, std::memory_order_release);
+  state.store(done, std::memory_order_seq_cst);
   before.swap(before_);
   after.swap(after_);
   return after;  // `before` drops its references after the lock is released

@@ -31,13 +31,18 @@ ReduceOptions along_rows(const Array& x) {
   return over;
 }
 
+Record call_on_rows(const Op& op, std::shared_ptr<OpParams> params, const Array& x) {
+  Record call;
+  call.op = &op;
+  call.params = std::move(params);
+  call.inputs.emplace_back(contiguous(x));
+  return call;
+}
+
 Array softmax_value(const Array& x, bool log) {
   auto params = std::make_shared<SoftmaxParams>();
   params->log = log;
-  Record call;
-  call.op = &kSoftmax;
-  call.params = std::move(params);
-  call.inputs.emplace_back(contiguous(x));
+  Record call = call_on_rows(kSoftmax, std::move(params), x);
   return record_new(std::move(call), Array(x.shape, x.dtype, x.device()));
 }
 
@@ -51,10 +56,7 @@ Array softmax_gradient(const Array& g, const Array& y, bool log) {
 LayerNormed layer_norm_value(const Array& x, const Array& gamma, const Array& beta, double eps) {
   auto params = std::make_shared<LayerNormParams>();
   params->eps = eps;
-  Record call;
-  call.op = &kLayerNorm;
-  call.params = std::move(params);
-  call.inputs.emplace_back(contiguous(x));
+  Record call = call_on_rows(kLayerNorm, std::move(params), x);
   for (const Array* p : {&gamma, &beta}) call.inputs.emplace_back(broadcast_to(contiguous(*p), x.shape));
   Shape rows = x.shape;
   rows[x.ndim() - 1] = 1;

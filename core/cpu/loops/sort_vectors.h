@@ -14,7 +14,7 @@
 
 namespace slipstream::SLIP_ISA {
 
-#define SLIP_INLINE [[gnu::always_inline]] static inline
+#define SLIP_STATIC [[gnu::always_inline]] static inline
 
 template <class E>
 struct Vectors;
@@ -26,14 +26,14 @@ struct Vectors<uint32_t> {
   static constexpr int kWidth = 8;
   static constexpr uint32_t kFlip = 0;  // what numbers are xored with, to be ordered in a vector
 
-  SLIP_INLINE V iota() { return V{0, 1, 2, 3, 4, 5, 6, 7}; }
-  SLIP_INLINE V reverse(V v) { return __builtin_shuffle(v, V{7, 6, 5, 4, 3, 2, 1, 0}); }
-  SLIP_INLINE void order(V& a, V& b) {
+  SLIP_STATIC V iota() { return V{0, 1, 2, 3, 4, 5, 6, 7}; }
+  SLIP_STATIC V reverse(V v) { return __builtin_shuffle(v, V{7, 6, 5, 4, 3, 2, 1, 0}); }
+  SLIP_STATIC void order(V& a, V& b) {
     V low = a < b ? a : b, high = a < b ? b : a;
     a = low, b = high;
   }
   // Sorts two vectors, each of which first rises and then falls, or the other way round.
-  SLIP_INLINE void sort_bitonic(V& a, V& b) {
+  SLIP_STATIC void sort_bitonic(V& a, V& b) {
     halves(a, b);
     order(a, b);
     quarters(a, b);
@@ -46,30 +46,30 @@ struct Vectors<uint32_t> {
     halves(a, b);
   }
   // One bit for every lane of a that is below b's.
-  SLIP_INLINE unsigned below(V a, V b) {
+  SLIP_STATIC unsigned below(V a, V b) {
     V lanes = reinterpret_cast<V>(a < b);
     return static_cast<unsigned>(_mm256_movemask_ps(reinterpret_cast<__m256>(lanes)));
   }
   // Lanes whose bits are set come first.
-  SLIP_INLINE V divided(V v, unsigned bits) {
+  SLIP_STATIC V divided(V v, unsigned bits) {
     V lanes;
     std::memcpy(&lanes, kDivided[bits].data(), sizeof lanes);
     return __builtin_shuffle(v, lanes);
   }
 
  private:
-  SLIP_INLINE void halves(V& a, V& b) {
+  SLIP_STATIC void halves(V& a, V& b) {
     V low = __builtin_shuffle(a, b, V{0, 1, 2, 3, 8, 9, 10, 11});
     b = __builtin_shuffle(a, b, V{4, 5, 6, 7, 12, 13, 14, 15});
     a = low;
   }
-  SLIP_INLINE void quarters(V& a, V& b) {
+  SLIP_STATIC void quarters(V& a, V& b) {
     V low = __builtin_shuffle(a, b, V{0, 1, 8, 9, 4, 5, 12, 13});
     b = __builtin_shuffle(a, b, V{2, 3, 10, 11, 6, 7, 14, 15});
     a = low;
   }
   // One instruction for floats, three for integers.
-  SLIP_INLINE V as_floats(V a, V b, V lanes) {
+  SLIP_STATIC V as_floats(V a, V b, V lanes) {
     return reinterpret_cast<V>(__builtin_shuffle(reinterpret_cast<Floats>(a), reinterpret_cast<Floats>(b), lanes));
   }
   alignas(32) static constexpr auto kDivided = [] {
@@ -91,13 +91,13 @@ struct Vectors<uint64_t> {
   static constexpr int kWidth = 4;
   static constexpr int64_t kFlip = INT64_MIN;  // only signed ones can be compared in one instruction
 
-  SLIP_INLINE V iota() { return V{0, 1, 2, 3}; }
-  SLIP_INLINE V reverse(V v) { return __builtin_shuffle(v, V{3, 2, 1, 0}); }
-  SLIP_INLINE void order(V& a, V& b) {
+  SLIP_STATIC V iota() { return V{0, 1, 2, 3}; }
+  SLIP_STATIC V reverse(V v) { return __builtin_shuffle(v, V{3, 2, 1, 0}); }
+  SLIP_STATIC void order(V& a, V& b) {
     V below = a < b, low = below ? a : b, high = below ? b : a;
     a = low, b = high;
   }
-  SLIP_INLINE void sort_bitonic(V& a, V& b) {
+  SLIP_STATIC void sort_bitonic(V& a, V& b) {
     halves(a, b);
     order(a, b);
     pairs(a, b);
@@ -105,23 +105,23 @@ struct Vectors<uint64_t> {
     pairs(a, b);
     halves(a, b);
   }
-  SLIP_INLINE unsigned below(V a, V b) {
+  SLIP_STATIC unsigned below(V a, V b) {
     V lanes = a < b;
     return static_cast<unsigned>(_mm256_movemask_pd(reinterpret_cast<__m256d>(lanes)));
   }
-  SLIP_INLINE V divided(V v, unsigned bits) {
+  SLIP_STATIC V divided(V v, unsigned bits) {
     Halves lanes;
     std::memcpy(&lanes, kDivided[bits].data(), sizeof lanes);
     return reinterpret_cast<V>(__builtin_shuffle(reinterpret_cast<Halves>(v), lanes));
   }
 
  private:
-  SLIP_INLINE void halves(V& a, V& b) {
+  SLIP_STATIC void halves(V& a, V& b) {
     V low = __builtin_shuffle(a, b, V{0, 1, 4, 5});
     b = __builtin_shuffle(a, b, V{2, 3, 6, 7});
     a = low;
   }
-  SLIP_INLINE void pairs(V& a, V& b) {
+  SLIP_STATIC void pairs(V& a, V& b) {
     V low = __builtin_shuffle(a, b, V{0, 4, 2, 6});
     b = __builtin_shuffle(a, b, V{1, 5, 3, 7});
     a = low;
@@ -146,21 +146,21 @@ struct VectorTools : Vectors<E> {
   static constexpr int kWidth = Base::kWidth;
   static constexpr E kLast = static_cast<E>(-1);
 
-  SLIP_INLINE V load(const E* from) {
+  SLIP_STATIC V load(const E* from) {
     V v;
     std::memcpy(&v, from, sizeof v);
     return v ^ Base::kFlip;
   }
-  SLIP_INLINE void store(E* to, V v) {
+  SLIP_STATIC void store(E* to, V v) {
     v ^= Base::kFlip;
     std::memcpy(to, &v, sizeof v);
   }
-  SLIP_INLINE V all(E e) {
+  SLIP_STATIC V all(E e) {
     V v = {};
     return (v + static_cast<decltype(Base::kFlip)>(e)) ^ Base::kFlip;
   }
   // The lower half of both, sorted; the upper half stays in a.
-  SLIP_INLINE V merge(V& a, V b) {
+  SLIP_STATIC V merge(V& a, V b) {
     V low = a, high = Base::reverse(b);
     Base::order(low, high);
     Base::sort_bitonic(low, high);
@@ -189,14 +189,14 @@ struct VectorTools : Vectors<E> {
     return steps;
   }();
   template <int rows>
-  SLIP_INLINE void sort_columns(V* v) {
+  SLIP_STATIC void sort_columns(V* v) {
     [&]<size_t... k>(std::index_sequence<k...>) __attribute__((always_inline)) {
       (Base::order(v[kNetwork<rows>[k].first], v[kNetwork<rows>[k].second]), ...);
     }(std::make_index_sequence<kNetwork<rows>.size()>());
   }
 
   // Rows and columns of as many vectors as a vector has lanes change places.
-  SLIP_INLINE void transpose(V* v) {
+  SLIP_STATIC void transpose(V* v) {
     if constexpr (kWidth == 8) exchange<4>(v);
     exchange<2>(v);
     exchange<1>(v);
@@ -204,7 +204,7 @@ struct VectorTools : Vectors<E> {
 
   // n vectors hold sorted runs of k vectors each; these are merged until there is one.
   template <int n, int k>
-  SLIP_INLINE void merge_runs(V* v) {
+  SLIP_STATIC void merge_runs(V* v) {
     if constexpr (k < n) {
 #pragma GCC unroll 16
       for (int run = 0; run < n; run += 2 * k) {
@@ -226,7 +226,7 @@ struct VectorTools : Vectors<E> {
 
  private:
   template <int d>
-  SLIP_INLINE void exchange(V* v) {
+  SLIP_STATIC void exchange(V* v) {
     V low = {}, high = {};
     for (int lane = 0; lane < kWidth; lane++) {
       low[lane] = lane & d ? kWidth + (lane ^ d) : lane;
@@ -241,7 +241,7 @@ struct VectorTools : Vectors<E> {
     }
   }
   template <int n, int d>
-  SLIP_INLINE void order_at(V* v) {
+  SLIP_STATIC void order_at(V* v) {
     if constexpr (d > 0) {
 #pragma GCC unroll 16
       for (int first = 0; first < n; first += 2 * d)
