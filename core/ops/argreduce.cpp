@@ -6,8 +6,8 @@
 
 namespace slipstream {
 
-const Op kArgmin{"argmin"};
-const Op kArgmax{"argmax"};
+const Op kArgmin{"argmin", kLight};
+const Op kArgmax{"argmax", kLight};
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 namespace slipstream {
 
-const Op kConcatenate{"concatenate"};
+const Op kConcatenate{"concatenate", kLight};
 
 namespace {
 
