@@ -17,7 +17,6 @@ enum OpFlags : uint8_t {
   kAfterFailure = 8,  // runs although an input failed (done callbacks)
   kLong = 16,         // one chunk may take long: not run by a thread that must answer signals
   kTiled = 32,        // its kernel may be a TiledKernel
-  kLight = 64,        // costs about as much as its elements do, like rows of the table
 };
 
 // A kind of operation: one static object each, compared by address.

@@ -6,8 +6,8 @@
 
 namespace slipstream {
 
-const Op kArgmin{"argmin", kLight};
-const Op kArgmax{"argmax", kLight};
+const Op kArgmin{"argmin"};
+const Op kArgmax{"argmax"};
 
 namespace {
 

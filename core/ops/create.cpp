@@ -7,11 +7,11 @@
 
 namespace slipstream {
 
-const Op kEmpty{"empty", kLight};
-const Op kFull{"full", kLight};
-const Op kArange{"arange", kLight};
-const Op kLinspace{"linspace", kLight};
-const Op kEye{"eye", kLight};
+const Op kEmpty{"empty"};
+const Op kFull{"full"};
+const Op kArange{"arange"};
+const Op kLinspace{"linspace"};
+const Op kEye{"eye"};
 
 namespace {
 

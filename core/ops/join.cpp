@@ -8,7 +8,7 @@
 
 namespace slipstream {
 
-const Op kConcatenate{"concatenate", kLight};
+const Op kConcatenate{"concatenate"};
 
 namespace {
 

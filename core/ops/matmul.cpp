@@ -12,7 +12,7 @@
 
 namespace slipstream {
 
-const Op kMatmul{"matmul", kTiled | kLight};
+const Op kMatmul{"matmul", kTiled};
 
 std::optional<MatrixLayout> matrix_layout(const View& x) {
   auto item = static_cast<int64_t>(itemsize(x.dtype));

@@ -8,8 +8,8 @@
 
 namespace slipstream {
 
-const Op kCumsum{"cumsum", kLight};
-const Op kCumprod{"cumprod", kLight};
+const Op kCumsum{"cumsum"};
+const Op kCumprod{"cumprod"};
 
 namespace {
 
