@@ -247,7 +247,7 @@ Scalar to_scalar(PyObject* o) {
 
 Arg to_arg(PyObject* o, Given given, Device device, Row row, const Array* beside) {
   switch (given) {
-    case Given::array: return as_array(o);
+    case Given::array: return Arg::lent(as_array(o));
     case Given::integer: return integer_scalar(o, row, beside);
     case Given::boolean:
     case Given::real:

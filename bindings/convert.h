@@ -44,7 +44,7 @@ inline bool is_scalar(Given c) { return c >= Given::boolean && c <= Given::compl
 Scalar to_scalar(PyObject* o, Given c);
 Scalar to_scalar(PyObject* o);  // raises TypeError for what is no Python or NumPy scalar
 // An argument of a row. NumPy's values become arrays on `device`, with their own dtype; Python's scalars stay weak.
-// `row` and `beside` (another argument) say what an integer beyond 64 bits can mean.
+// `row` and `beside` (another argument) say what an integer beyond 64 bits can mean. The object outlives the argument.
 Arg to_arg(PyObject* o, Given c, Device device, Row row, const Array* beside);
 
 // Any array-like. Python's numbers take the default dtypes of creation; what has a dtype keeps it.

@@ -266,7 +266,7 @@ IndexMode to_mode(const std::string& mode) {
 
 // Indices as an array: Python's integers and NumPy's arrays keep their type.
 Array to_indices(nb::handle o, Device device) {
-  Array found = to_value(o.ptr(), device).array;
+  Array found = to_value(o.ptr(), device).array();
   return found ? found : to_array(o.ptr(), device, DType::i64);
 }
 

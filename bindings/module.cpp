@@ -9,6 +9,7 @@
 //
 // Values are waited for in reading.cpp and exchange.cpp, masks in indexing.cpp, and nowhere else. Functions of the
 // table (np.add, x.sum) come from one loop in rows.cpp, all others from structural.cpp, sorting.cpp and random.cpp.
+// Python functions whose plain calls are frequent have shortcuts to the core in shortcuts.cpp.
 // Python that workers run is in host.cpp, errors on their way to Python in errors.cpp.
 
 #include "ndarray.h"
@@ -25,6 +26,7 @@ NB_MODULE(_core, m) {
   bind_exchange(m);
   bind_rows(m);
   bind_structural(m);
+  bind_shortcuts(m);
   bind_sorting(m);
   bind_indexing(m);
   bind_linalg(m);

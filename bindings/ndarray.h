@@ -35,6 +35,7 @@ void bind_ndarray(nb::module_& m);
 void bind_exchange(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_structural(nb::module_& m);
+void bind_shortcuts(nb::module_& m);
 void bind_sorting(nb::module_& m);
 void bind_indexing(nb::module_& m);
 void bind_linalg(nb::module_& m);

@@ -11,7 +11,7 @@ namespace {
 
 // One of the two operands is an array: the other, where this one is not.
 Arg operand(Row row, PyObject* o, Given given, PyObject* other) {
-  if (given == Given::array) return as_array(o);
+  if (given == Given::array) return Arg::lent(as_array(o));
   if (given == Given::real) return Scalar::of(PyFloat_AS_DOUBLE(o));
   return to_arg(o, given, as_array(other).device(), row, &as_array(other));
 }
@@ -36,7 +36,7 @@ PyObject* in_place(Row row, PyObject* self, PyObject* other) {
   if (y == Given::unknown) Py_RETURN_NOTIMPLEMENTED;
   if (is_unseen_result(self)) return binary(row, self, other);
   return guarded([&] {
-    const Arg args[2] = {as_array(self), operand(row, other, y, self)};
+    const Arg args[2] = {Arg::lent(as_array(self)), operand(row, other, y, self)};
     elementwise(row, args, {.out = &as_array(self)});
     return Py_NewRef(self);
   });
@@ -44,7 +44,7 @@ PyObject* in_place(Row row, PyObject* self, PyObject* other) {
 
 PyObject* unary(Row row, PyObject* self) {
   return guarded([&] {
-    const Arg args[1] = {as_array(self)};
+    const Arg args[1] = {Arg::lent(as_array(self))};
     return wrap(elementwise(row, args));
   });
 }
@@ -95,7 +95,7 @@ PyObject* divmod_slot(PyObject* a, PyObject* b) {
 
 Array matrix(PyObject* o, Given given, PyObject* other) {
   if (is_scalar(given)) fail(ErrorKind::value, "matmul: a scalar is no matrix; use * instead");
-  return operand(Row::multiply, o, given, other).array;
+  return operand(Row::multiply, o, given, other).array();
 }
 
 PyObject* matmul_slot(PyObject* a, PyObject* b) {

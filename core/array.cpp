@@ -19,8 +19,14 @@ Storage::Storage(Device device, size_t nbytes) : device(device), nbytes(nbytes) 
 Storage::Storage(Device device, size_t nbytes, void* data, std::function<void()> release)
     : device(device), nbytes(nbytes), data_(static_cast<char*>(data)), release_borrowed_(std::move(release)) {}
 
+namespace {
+thread_local constinit Blocks<512> blocks __attribute__((tls_model("initial-exec")));
+}
+void* Storage::operator new(size_t size) { return blocks.take(size); }
+void Storage::operator delete(void* block) { blocks.give(block); }
+
 Storage::~Storage() {
-  if (in_flight.load(std::memory_order_relaxed)) leave_flight();
+  if (in_flight.load(std::memory_order_relaxed)) engine::leave_flight(*this);
   if (owned_) engine::deallocate(device, data_, nbytes);
   if (release_borrowed_) release_borrowed_();
   delete failure_.load(std::memory_order_relaxed);

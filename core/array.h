@@ -36,6 +36,8 @@ class Storage {
   Storage(Device device, size_t nbytes, void* data, std::function<void()> release);
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
+  static void* operator new(size_t size);
+  static void operator delete(void* block);
 
   const Device device;
   const size_t nbytes;
@@ -49,13 +51,20 @@ class Storage {
   // the last of either is known.
   void add_handle() { holders_.fetch_add(kHandle, std::memory_order_relaxed); }
   void drop_handle() {
-    if (holders_.fetch_sub(kHandle, std::memory_order_acq_rel) == kHandle) delete this;
+    bool only = holders_.load(std::memory_order_acquire) == kHandle;  // then nobody else can add one
+    if (only || holders_.fetch_sub(kHandle, std::memory_order_acq_rel) == kHandle) delete this;
   }
   bool has_one_handle() const { return holders_.load(std::memory_order_acquire) >> 32 == 1; }
   bool has_handles() const { return holders_.load(std::memory_order_acquire) >= kHandle; }
   void add_use() { holders_.fetch_add(1, std::memory_order_relaxed); }
+  // While only the thread that made it knows the storage.
+  void add_first_use() { holders_.store(holders_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+  void add_first_write() {
+    pending_writes.store(pending_writes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
   void drop_use() {
-    uint64_t seen = holders_.load(std::memory_order_relaxed);
+    uint64_t seen = holders_.load(std::memory_order_acquire);
+    if (seen == 1) return delete this;
     do {
       if (uses(seen) == 1 && in_flight.load(std::memory_order_relaxed)) leave_flight();
     } while (!holders_.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel, std::memory_order_relaxed));
@@ -168,6 +177,8 @@ class Operand : public View {
  public:
   Operand() = default;
   explicit Operand(const Array& a) : View(a), storage_(a.storage()) { storage_->add_use(); }
+  struct Fresh {};  // a new array, which only this thread knows
+  Operand(const Array& a, Fresh) : View(a), storage_(a.storage()) { storage_->add_first_use(); }
   Operand(const Array& a, View v) : View(std::move(v)), storage_(a.storage()) { storage_->add_use(); }
   Operand(const Operand& o, View v) : View(std::move(v)), storage_(o.storage_) { storage_->add_use(); }
   Operand(const Operand& o) : View(o), storage_(o.storage_) {

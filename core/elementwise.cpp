@@ -2,7 +2,7 @@
 #include "elementwise.h"
 
 #include "engine/engine.h"
-#include "graph/tape.h"
+#include "graph/single.h"
 #include "ops/structural.h"
 #include "program.h"
 #include "rules.h"
@@ -59,10 +59,7 @@ bool same_kind(DType from, DType to) {
 // The promoted type of the arguments before the rule lifts it. `floats`: integers among themselves turn into floats
 // first; beside a float they promote as they are.
 DType promoted(std::span<const Arg> args, bool floats) {
-  bool all_integers = std::all_of(args.begin(), args.end(), [](const Arg& arg) {
-    return arg.is_scalar() || kind(arg.array.dtype) <= Kind::integer;
-  });
-  bool any = false;
+  bool any = false, all_integers = true;
   DType t = DType::b1, raw = DType::b1;
   Kind scalar = Kind::boolean;
   for (const Arg& arg : args) {
@@ -70,10 +67,20 @@ DType promoted(std::span<const Arg> args, bool floats) {
       scalar = std::max(scalar, arg.scalar.kind);
       continue;
     }
-    DType own = floats && all_integers ? float_of(arg.array.dtype) : arg.array.dtype;
-    t = any ? promote(t, own) : own;
-    raw = any ? promote(raw, arg.array.dtype) : arg.array.dtype;
+    DType own = arg.array().dtype;
+    all_integers &= kind(own) <= Kind::integer;
+    raw = !any || raw == own ? own : promote(raw, own);
     any = true;
+  }
+  t = raw;
+  if (floats && all_integers) {
+    any = false;
+    for (const Arg& arg : args) {
+      if (arg.is_scalar()) continue;
+      DType own = float_of(arg.array().dtype);
+      t = any ? promote(t, own) : own;
+      any = true;
+    }
   }
   if (!any)  // only scalars, as in where(mask, 1, 0): what an array made of them would be
     return scalar == Kind::boolean ? DType::b1 : (scalar == Kind::complex ? DType::c64 : DType::f32);
@@ -195,11 +202,11 @@ Shape common_shape(Row row, std::span<const Arg> args) {
   for (const Arg& arg : args) {
     if (arg.is_scalar()) continue;
     if (!first) {
-      first = &arg.array.shape;
-    } else if (!(*first == arg.array.shape)) {
+      first = &arg.array().shape;
+    } else if (!(*first == arg.array().shape)) {
       Shape shape = *first;
       for (const Arg& other : args)
-        if (!other.is_scalar()) shape = broadcast(shape, other.array.shape, row_name(row));
+        if (!other.is_scalar()) shape = broadcast(shape, other.array().shape, row_name(row));
       return shape;
     }
   }
@@ -211,9 +218,9 @@ Device common_device(Row row, std::span<const Arg> args) {
   for (const Arg& arg : args) {
     if (arg.is_scalar()) continue;
     if (first)
-      check_device(first->device(), arg.array.device(), row_name(row));
+      check_device(first->device(), arg.array().device(), row_name(row));
     else
-      first = &arg.array;
+      first = &arg.array();
   }
   if (!first) fail(ErrorKind::type, row_name(row), ": one argument must be an array");
   return first->device();
@@ -222,7 +229,7 @@ Device common_device(Row row, std::span<const Arg> args) {
 // An integer power fails where an exponent is negative, which shows only when it runs.
 const Op& op_of(Row row, DType compute, std::span<const Arg> args) {
   bool may_fail =
-      row == Row::pow && is_signed_integer(compute) && !args[1].is_scalar() && is_signed_integer(args[1].array.dtype);
+      row == Row::pow && is_signed_integer(compute) && !args[1].is_scalar() && is_signed_integer(args[1].array().dtype);
   return may_fail ? kIntegerPower : row_op(row);
 }
 
@@ -259,14 +266,19 @@ Array record_row(Row row, DType compute, DType result, std::span<const Arg> args
       record.scalars[scalars++] = rounded(arg.scalar, compute);
       record.inputs.emplace_back();
     } else {
-      add_input(record, arg.array, shape, out);
+      add_input(record, arg.array(), shape, out);
     }
   }
   record.in_place = out != nullptr;
-  Array made = out ? *out : Array(shape, result, device);
-  record.outputs.emplace_back(made);
+  if (out) {
+    record.outputs.emplace_back(*out);
+    engine::record(std::move(record));
+    return *out;
+  }
+  Array made(shape, result, device);
+  record.outputs.emplace_back(made, Operand::Fresh());
   SourceId source = engine::record(std::move(record));
-  if (tape::recording() && !out) tape::note_row(row, args, made, source);
+  if (tape::recording()) tape::note_row(row, args, made, source);
   return made;
 }
 
@@ -351,16 +363,17 @@ Array elementwise(Row row, std::span<const Arg> args, const ElementwiseOptions& 
   if (options.where) return masked(row, args, options);
   if (is_order(row) && args.size() == 2) {
     const Arg &x = args[0], &y = args[1];
-    if (!x.is_scalar() && y.is_scalar() && !fits(y.scalar, x.array.dtype))
-      return compare_out_of_range(row, x.array, y.scalar, options);
-    if (x.is_scalar() && !y.is_scalar() && !fits(x.scalar, y.array.dtype))
-      return compare_out_of_range(mirrored(row), y.array, x.scalar, options);
-    if (!x.is_scalar() && !y.is_scalar() && is_integer(x.array.dtype) && is_integer(y.array.dtype) &&
-        promote(x.array.dtype, y.array.dtype) == DType::f64) {
+    if (!x.is_scalar() && y.is_scalar() && !fits(y.scalar, x.array().dtype))
+      return compare_out_of_range(row, x.array(), y.scalar, options);
+    if (x.is_scalar() && !y.is_scalar() && !fits(x.scalar, y.array().dtype))
+      return compare_out_of_range(mirrored(row), y.array(), x.scalar, options);
+    if (!x.is_scalar() && !y.is_scalar() && is_integer(x.array().dtype) && is_integer(y.array().dtype) &&
+        promote(x.array().dtype, y.array().dtype) == DType::f64) {
       DType wide = DType::i64;  // the signed side may be narrower
-      const Array& s = info(x.array.dtype).is_signed ? x.array : y.array;
+      const Array& s = info(x.array().dtype).is_signed ? x.array() : y.array();
       Array grown = s.dtype == wide ? s : astype(s, wide);
-      return &s == &x.array ? compare_signs(row, grown, y.array, options) : compare_signs(row, x.array, grown, options);
+      return &s == &x.array() ? compare_signs(row, grown, y.array(), options)
+                              : compare_signs(row, x.array(), grown, options);
     }
   }
   DType compute = compute_type(row, args);
@@ -385,15 +398,18 @@ void record_copy(const Array& target, const Array& value, bool in_place) {
   record.compute = value.dtype;
   record.in_place = in_place;
   add_input(record, value, target.shape, in_place ? &target : nullptr);
-  record.outputs.emplace_back(target);
+  if (in_place)
+    record.outputs.emplace_back(target);
+  else
+    record.outputs.emplace_back(target, Operand::Fresh());
   engine::record(std::move(record));
 }
 
 // The gradient of a copy: summed back to the value's shape where that was broadcast, in its type.
 void note_copy(const char* op, const Array& made, const Array& value) {
   if (kind(made.dtype) < Kind::real) return;
-  tape::note(op, made, {&value}, [shape = value.shape, dtype = value.dtype](const Array& g) {
-    return std::vector<Array>{tape::back_to(g, shape, dtype)};
+  tape::note_single(op, made, value, [shape = value.shape, dtype = value.dtype](const Array& g) {
+    return tape::back_to(g, shape, dtype);
   });
 }
 
@@ -436,13 +452,13 @@ void assign(const Array& target, const Arg& value) {
   check_writable(target, "assign");
   tape::check_write("assign", target);
   if (value.is_scalar()) return assign_scalar(target, value.scalar);
-  Array from = value.array;
+  Array from = value.array();
   if (!(from.device() == target.device())) from = copy_to_device(from, target.device());
   while (from.ndim() > target.ndim() && from.shape[0] == 1) {  // NumPy lets leading axes of size 1 go
     from = select(from, 0, 0);
   }
   if (from.ndim() > target.ndim() || !(broadcast(from.shape, target.shape, "assign") == target.shape))
-    fail(ErrorKind::value, "assign: a value of shape ", value.array.shape, " cannot be broadcast to ", target.shape);
+    fail(ErrorKind::value, "assign: a value of shape ", value.array().shape, " cannot be broadcast to ", target.shape);
   if (from.storage() == target.storage() && from.dtype == target.dtype && same_elements(from, target)) return;
   bool follows = tape::follows(from) && kind(target.dtype) >= Kind::real;
   record_copy(target, from, true);

@@ -11,11 +11,20 @@ namespace slipstream {
 
 // An argument: an array, or a Python scalar (weak in promotion).
 struct Arg {
-  Arg(Array a) : array(std::move(a)) {}
+  Arg(Array a) : own_(std::move(a)) {}
   Arg(Scalar s) : scalar(s) {}
-  bool is_scalar() const { return !array; }
-  Array array;
+  // Of an array that somebody else keeps for as long as the argument lives: no handle is made.
+  static Arg lent(const Array& a) { return Arg(&a); }
+  bool is_scalar() const { return !array(); }
+  const Array& array() const { return lent_ ? *lent_ : own_; }
+
   Scalar scalar;
+
+ private:
+  explicit Arg(const Array* a) : lent_(a) {}
+
+  const Array* lent_ = nullptr;
+  Array own_;
 };
 
 struct ElementwiseOptions {

@@ -1,4 +1,5 @@
-// Ref: an intrusive reference. SmallVec: a vector whose first few elements need no allocation.
+// Ref: an intrusive reference. SmallVec: a vector whose first few elements need no allocation. Blocks: memory of one
+// size, kept for the next of its kind.
 #pragma once
 
 #include <atomic>
@@ -132,6 +133,32 @@ class SmallVec {
   T* heap_ = nullptr;
   int size_ = 0;
   int capacity_ = N;
+};
+
+// The memory of ended objects of one type, at most `kMost`, for the next ones of this thread: a list whose links lie in
+// the blocks themselves.
+template <int kMost>
+class Blocks {
+ public:
+  constexpr Blocks() = default;
+  ~Blocks() {
+    while (first_) ::operator delete(std::exchange(first_, *static_cast<void**>(first_)));
+    count_ = kMost;  // objects that end later give theirs back at once
+  }
+  void* take(size_t size) {
+    if (!first_) return ::operator new(size);
+    count_--;
+    return std::exchange(first_, *static_cast<void**>(first_));
+  }
+  void give(void* block) {
+    if (count_ >= kMost) return ::operator delete(block);
+    count_++;
+    *static_cast<void**>(block) = std::exchange(first_, block);
+  }
+
+ private:
+  void* first_ = nullptr;
+  int count_ = 0;
 };
 
 }  // namespace slipstream

@@ -88,7 +88,10 @@ SourceId record_reduction(Row row, DType compute, const Array& x, uint32_t axes,
   params->axes = axes;
   record.params = std::move(params);
   record.inputs.emplace_back(in_place && x.storage() == to.storage() ? copy(x) : x);
-  record.outputs.emplace_back(to);
+  if (in_place)
+    record.outputs.emplace_back(to);
+  else
+    record.outputs.emplace_back(to, Operand::Fresh());
   return engine::record(std::move(record));
 }
 
@@ -152,7 +155,7 @@ Array reduce(Row row, const Array& x, const ReduceOptions& options) {
   }
   Array result(kept, types.result, x.device());
   SourceId source = record_reduction(row, types.compute, x, options.axes, result, false);
-  if (!options.keepdims) result = result.view(without_axes(result, options.axes));
+  if (!options.keepdims) static_cast<View&>(result) = without_axes(result, options.axes);
   if (tape::recording()) tape::note_reduction(row, x, options.axes, result, source);
   return result;
 }

@@ -42,7 +42,7 @@ std::ostream& operator<<(std::ostream& out, const Dims& dims) {
   return out << (dims.size() == 1 ? ",)" : ")");
 }
 
-int64_t count(const Shape& shape) {
+int64_t count_with_care(const Shape& shape) {
   int64_t n = 1;
   bool overflow = false, zero = false;
   for (int64_t d : shape) {
@@ -56,7 +56,7 @@ int64_t count(const Shape& shape) {
 }
 
 Strides row_major(const Shape& shape, size_t itemsize) {
-  Strides strides(shape.size());
+  Strides strides = shape;  // of its length
   auto step = static_cast<int64_t>(itemsize);
   for (int i = shape.size() - 1; i >= 0; i--) {
     strides[i] = step;

@@ -30,7 +30,10 @@ class Dims {
   }
   Dims(Dims&& o) noexcept { steal(o); }
   Dims& operator=(const Dims& o) {
-    if (this != &o) assign(o.data(), o.n_);
+    if (heap() || o.heap())
+      assign(o.data(), o.n_);
+    else
+      copy_inline(o);
     return *this;
   }
   Dims& operator=(Dims&& o) noexcept {
@@ -55,8 +58,10 @@ class Dims {
   int64_t back() const { return data()[n_ - 1]; }
 
   void push_back(int64_t v) {
-    int n = n_;
-    resize(n + 1, v);
+    if (n_ < kInline)
+      inline_[n_++] = v;
+    else
+      resize(n_ + 1, v);
   }
   void resize(int n, int64_t fill = 0);
   void insert(int at, int64_t v) {
@@ -67,7 +72,13 @@ class Dims {
     std::copy(begin() + at + 1, end(), begin() + at);
     resize(n_ - 1);
   }
-  bool operator==(const Dims& o) const { return n_ == o.n_ && std::equal(begin(), end(), o.begin()); }
+  bool operator==(const Dims& o) const {
+    if (n_ != o.n_) return false;
+    const int64_t *a = data(), *b = o.data();
+    for (int i = 0; i < n_; i++)
+      if (a[i] != b[i]) return false;
+    return true;
+  }
 
  private:
   static constexpr int kInline = 4;
@@ -100,7 +111,15 @@ using Strides = Dims;  // in bytes
 std::ostream& operator<<(std::ostream& out, const Dims& dims);  // (2, 3), (4,), ()
 
 // Number of elements; raises on overflow of int64.
-int64_t count(const Shape& shape);
+int64_t count_with_care(const Shape& shape);
+inline int64_t count(const Shape& shape) {
+  int64_t n = 1;
+  for (int64_t d : shape) {
+    if (static_cast<uint64_t>(n | d) >> 31) return count_with_care(shape);
+    n *= d;
+  }
+  return n >> 58 ? count_with_care(shape) : n;
+}
 // Row-major strides in bytes.
 Strides row_major(const Shape& shape, size_t itemsize);
 // NumPy's broadcasting of two shapes; raises and names the operation if they do not fit.

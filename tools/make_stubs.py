@@ -34,6 +34,7 @@ RESULTS = {
     "engine_memory": "dict[str, int]",
     "host_call": "Any",
     "is_ready": "bool",
+    "shortcut": "Any",
     "item": "Any",
     "promote_types": "numpy.dtype[Any]",
     "reshape_view": "ndarray | None",
@@ -178,6 +179,7 @@ def python_signature(function: Any) -> str:
 
 def array_member(name: str, value: Any) -> list[str]:
     """One member of the class ndarray."""
+    value = inspect.unwrap(value)  # a shortcut has its function's signature
     if name in SPECIAL:
         return [f"    def {name}{SPECIAL[name]}: ..."]
     if name in UNARY:

@@ -2,6 +2,7 @@
 
 # isort: off
 from . import frontend
+from . import calls
 from . import elementwise
 from . import reductions
 from . import structural

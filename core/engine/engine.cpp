@@ -56,8 +56,12 @@ SourceId current_source(const Runtime& runtime) { return runtime.front_end.sourc
 // Results are not ready from here on.
 void expect_writes(Runtime& runtime, Record& call) {
   for (Operand& output : call.outputs) {
-    output.storage()->generation.store(runtime.generation, std::memory_order_relaxed);
-    output.storage()->pending_writes.fetch_add(1, std::memory_order_relaxed);
+    Storage& storage = *output.storage();
+    storage.generation.store(runtime.generation, std::memory_order_relaxed);
+    if (call.in_place)
+      storage.pending_writes.fetch_add(1, std::memory_order_relaxed);
+    else
+      storage.add_first_write();
   }
 }
 
@@ -191,19 +195,18 @@ void Runtime::admit(Record& call) {
   int64_t bytes = 0;
   if (!call.in_place)
     for (const Operand& output : call.outputs) bytes += static_cast<int64_t>(output.storage()->nbytes);
-  int64_t ops = counters.ops.load(std::memory_order_relaxed);
+  int64_t ops = ops_in_flight();
   // A host call that records more must not wait for itself to end.
   if (ops > 0 && !Pool::inside_task() &&
       (ops >= limits.ops() || counters.bytes.load(std::memory_order_relaxed) + bytes > limits.bytes()))
     stall(bytes);
-  raise_to(counters.peak_ops, counters.ops.fetch_add(1, std::memory_order_relaxed) + 1);
-  counters.recorded.fetch_add(1, std::memory_order_relaxed);
+  raise_to(counters.peak_ops, ops_in_flight() + 1);
   if (bytes == 0) return;
   raise_to(counters.peak_bytes, counters.bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes);
   for (const Operand& output : call.outputs) output.storage()->in_flight.store(true, std::memory_order_relaxed);
 }
 
-void Runtime::retire(const Record& call) { counters.ops.fetch_sub(call.calls, std::memory_order_relaxed); }
+void Runtime::retire(int64_t calls) { counters.retired.fetch_add(calls, std::memory_order_relaxed); }
 
 void leave_flight(const Storage& storage) {
   Runtime& runtime = Runtime::get();
@@ -226,7 +229,7 @@ void Runtime::stall(int64_t bytes) {
   Blocking blocking(*this);
   auto is_full = [&] {
     int64_t held = counters.bytes.load(), room = limits.bytes() - bytes;
-    return counters.ops.load() > limits.ops() - std::max<int64_t>(1, limits.ops() / 8) ||
+    return ops_in_flight() > limits.ops() - std::max<int64_t>(1, limits.ops() / 8) ||
            (held > 0 && held > std::min(room, limits.bytes() - limits.bytes() / 4));
   };
   while (is_full()) {
@@ -246,10 +249,8 @@ void Runtime::stall(int64_t bytes) {
 uint64_t Stream::append(Record&& call, bool trifle) {
   std::lock_guard hold(lock_);
   if (!trifle && only_trifles_.load(std::memory_order_relaxed)) only_trifles_.store(false, std::memory_order_relaxed);
-  uint64_t number = sequence_.load(std::memory_order_relaxed) + 1;
-  call.sequence = number;
+  uint64_t number = call.sequence = take_number();
   calls_.push_back(std::move(call));
-  sequence_.store(number, std::memory_order_relaxed);
   size_.store(calls_.size(), std::memory_order_seq_cst);
   return number;
 }
@@ -306,6 +307,48 @@ std::vector<FailurePtr> Failures::take() {
 
 SourceId source() { return current_source(Runtime::get()); }
 
+namespace {
+
+// Before a call writes into what existed before. True: others see that memory, so the call is done before it returns.
+bool begin_write(Runtime& runtime, const Record& call, const Operand& output) {
+  Storage& storage = *output.storage();
+  if (storage.read_only)
+    fail(ErrorKind::value, call.op->name, ": the array is read-only; its memory is another library's. Copy it first");
+  runtime.adopt(storage);
+  storage.note_write(call.source, output);
+  return (storage.lent.load(std::memory_order_relaxed) | storage.lent_writable.load(std::memory_order_relaxed)) > 0;
+}
+
+// To the stream, or where that is better, runs it here. Gives the number of the call.
+uint64_t hand_over(Runtime& runtime, Record&& call, bool tracing = false) {
+  if (runtime.kind.load(std::memory_order_relaxed) == EngineKind::sync) {
+    call.sequence = runtime.stream.next_number();
+    run_now(runtime, call);
+    return call.sequence;
+  }
+  expect_writes(runtime, call);
+  Weight weight = weigh(call);
+  if (!tracing && runtime.pool.runs_at_once(weight) && runtime.planner.run_recorded(call)) return call.sequence;
+  uint64_t number = runtime.stream.append(std::move(call), weight == Weight::trifle);
+  runtime.pool.notice(weight == Weight::heavy);
+  return number;
+}
+
+void hand_over_traced(Runtime& runtime, Record&& call) {
+  Event event{};
+  event.type = Event::record;
+  event.lane = current_lane();
+  event.name = call.op->name;
+  event.shapes = describe_shapes(call);
+  event.source = call.source;
+  event.start_ns = event.recorded_ns = call.recorded_ns = now_ns();
+  event.sequence = hand_over(runtime, std::move(call), true);
+  event.end_ns = now_ns();
+  runtime.tracer.add(std::move(event));
+}
+
+}  // namespace
+
 SourceId record(Record&& call) {
   Runtime& runtime = Runtime::get();
   SourceId source = call.source = current_source(runtime);
@@ -316,43 +359,15 @@ SourceId record(Record&& call) {
     runtime.adopt(*input.storage());
     at_once |= input.storage()->lent_writable.load(std::memory_order_relaxed) > 0;
   }
-  for (Operand& output : call.outputs) {
-    Storage& storage = *output.storage();
-    if (storage.read_only)
-      fail(ErrorKind::value, call.op->name, ": the array is read-only; its memory is another library's. Copy it first");
-    runtime.adopt(storage);
-    at_once |=
-        (storage.lent.load(std::memory_order_relaxed) | storage.lent_writable.load(std::memory_order_relaxed)) > 0;
-    if (call.in_place) storage.note_write(source, output);
-  }
+  if (call.in_place)
+    for (Operand& output : call.outputs) at_once |= begin_write(runtime, call, output);
   runtime.admit(call);
   SmallVec<Operand, 1> wanted_now;
   if (at_once) wanted_now = call.outputs;
-  bool is_sync = runtime.kind.load(std::memory_order_relaxed) == EngineKind::sync;
-  if (!is_sync) expect_writes(runtime, call);
-  Event event{};
-  bool tracing = runtime.tracer.on();
-  if (tracing) {
-    event.type = Event::record;
-    event.lane = current_lane();
-    event.name = call.op->name;
-    event.shapes = describe_shapes(call);
-    event.source = call.source;
-    event.start_ns = event.recorded_ns = call.recorded_ns = now_ns();
-  }
-  if (is_sync) {
-    call.sequence = runtime.stream.next_number();
-    event.sequence = call.sequence;
-    run_now(runtime, call);
-  } else if (Weight weight = weigh(call);
-             tracing || !runtime.pool.runs_at_once(weight) || !runtime.planner.run_recorded(call)) {
-    event.sequence = runtime.stream.append(std::move(call), weight == Weight::trifle);
-    runtime.pool.notice(weight == Weight::heavy);
-  }
-  if (tracing) {
-    event.end_ns = now_ns();
-    runtime.tracer.add(std::move(event));
-  }
+  if (runtime.tracer.on())
+    hand_over_traced(runtime, std::move(call));
+  else
+    hand_over(runtime, std::move(call));
   for (const Operand& output : wanted_now) wait_for(runtime, *output.storage(), "memory lent to others");
   return source;
 }
@@ -435,13 +450,22 @@ void fail_allocations(int64_t every) { Runtime::get().allocator.fail_every(every
 
 Stats stats() {
   Counters& c = Runtime::get().counters;
-  return {c.recorded, c.executed, c.fused,      c.skipped, c.ops,
-          c.bytes,    c.peak_ops, c.peak_bytes, c.stalls,  static_cast<double>(c.stalled_ns) * 1e-9};
+  const Runtime& r = Runtime::get();
+  return {r.stream.recorded(),
+          c.executed,
+          c.fused,
+          c.skipped,
+          r.ops_in_flight(),
+          c.bytes,
+          c.peak_ops,
+          c.peak_bytes,
+          c.stalls,
+          static_cast<double>(c.stalled_ns) * 1e-9};
 }
 
 void reset_peaks() {
   Counters& c = Runtime::get().counters;
-  c.peak_ops = c.ops.load();
+  c.peak_ops = Runtime::get().ops_in_flight();
   c.peak_bytes = c.bytes.load();
   Runtime::get().allocator.reset_peak();
 }

@@ -32,6 +32,15 @@ void bring_near(std::span<const Record> calls) {
     }
 }
 
+// A storage that calls of one batch alone can name will not be written by one of them. If that is the one that makes
+// it, nobody uses it at all: gives the bytes that are no longer in flight.
+int64_t leave_unwritten(Storage& storage, bool in_place) {
+  storage.pending_writes.store(storage.pending_writes.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  if (in_place || !storage.in_flight.load(std::memory_order_relaxed)) return 0;
+  storage.in_flight.store(false, std::memory_order_relaxed);
+  return static_cast<int64_t>(storage.nbytes);
+}
+
 void add_once(SmallVec<Task*, 6>& tasks, const Ref<Task>& task) {
   if (!task || task->finished()) return;
   for (Task* known : tasks)
@@ -176,13 +185,13 @@ void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready,
 // or a call that is not in this batch), or if a kept call of this batch reads it.
 size_t Planner::drop_dead(std::span<Record> calls) {
   size_t dropped = 0;
+  int64_t bytes = 0, program_calls = 0;
   for (size_t i = calls.size(); i-- > 0;) {
     Record& call = calls[i];
     if (!call.op) continue;
     if (is_dead(call)) {
-      for (Operand& output : call.outputs) output.storage()->pending_writes.fetch_sub(1, std::memory_order_acq_rel);
-      runtime_.counters.skipped.fetch_add(1, std::memory_order_relaxed);
-      runtime_.retire(call);
+      for (Operand& output : call.outputs) bytes += leave_unwritten(*output.storage(), call.in_place);
+      program_calls += call.calls;
       call.op = nullptr;
       dropped++;
       continue;
@@ -192,6 +201,10 @@ size_t Planner::drop_dead(std::span<Record> calls) {
     if (call.in_place)  // what it does not overwrite is still read later
       for (const Operand& output : call.outputs) use_of(*output.storage()).needed_in = batch_number_;
   }
+  if (dropped == 0) return 0;
+  runtime_.counters.skipped.fetch_add(static_cast<int64_t>(dropped), std::memory_order_relaxed);
+  runtime_.counters.bytes.fetch_sub(bytes, std::memory_order_relaxed);
+  runtime_.retire(program_calls);
   return dropped;
 }
 

@@ -33,10 +33,17 @@ constexpr int kBlockedLong = 10;         // times that a wait looked and nothing
 thread_local bool is_worker_thread = false;
 thread_local bool is_watching = false;  // this worker, counted among watchers_
 thread_local std::vector<Task*> running;
+thread_local constinit int depth __attribute__((tls_model("initial-exec"))) = 0;  // how many: asked at every call
 
 struct RunningHere {
-  explicit RunningHere(Task& task) { running.push_back(&task); }
-  ~RunningHere() { running.pop_back(); }
+  explicit RunningHere(Task& task) {
+    running.push_back(&task);
+    depth++;
+  }
+  ~RunningHere() {
+    running.pop_back();
+    depth--;
+  }
 };
 
 int default_workers() {
@@ -49,7 +56,7 @@ int default_workers() {
 
 Pool::Pool(Runtime& runtime) : runtime_(runtime), target_(default_workers()) {}
 
-bool Pool::inside_task() { return !running.empty(); }
+bool Pool::inside_task() { return depth > 0; }
 bool Pool::is_worker() { return is_worker_thread; }
 const std::vector<Task*>& Pool::running_here() { return running; }
 
@@ -169,9 +176,7 @@ bool Pool::is_batch() const {
 
 bool Pool::waits_often() const {
   return short_runs_.load(std::memory_order_relaxed) >= kOften &&
-         runtime_.counters.recorded.load(std::memory_order_relaxed) -
-                 recorded_at_wait_.load(std::memory_order_relaxed) <=
-             kShortRun;
+         runtime_.stream.recorded() - recorded_at_wait_.load(std::memory_order_relaxed) <= kShortRun;
 }
 
 // Where the program waits for every call, there is nothing to plan it with and nobody to take it from.
@@ -181,7 +186,7 @@ bool Pool::runs_at_once(Weight weight) const {
 }
 
 void Pool::note_wait() {
-  int64_t recorded = runtime_.counters.recorded.load(std::memory_order_relaxed);
+  int64_t recorded = runtime_.stream.recorded();
   int64_t calls = recorded - recorded_at_wait_.load(std::memory_order_relaxed);
   if (calls == 0) return;  // another result of the same calls
   recorded_at_wait_.store(recorded, std::memory_order_relaxed);

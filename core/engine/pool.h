@@ -54,7 +54,7 @@ class Pool {
   void abandon_all_but(const std::vector<Ref<Task>>& tasks, const std::vector<Ref<Task>>& kept);
   // Inside a host call, "everything so far" is what was recorded before that call or by it, less what needs its result.
   static void keep_waitable(std::vector<Ref<Task>>& tasks);
-  static uint64_t running_call() { return running_here().empty() ? 0 : running_here().back()->sequence; }
+  static uint64_t running_call() { return inside_task() ? running_here().back()->sequence : 0; }
   void inherit(const Pool& parent) { target_ = parent.workers(); }
 
   static bool inside_task();

@@ -66,8 +66,8 @@ class SharedLimits {
 };
 
 struct Counters {
-  std::atomic<int64_t> recorded{0}, executed{0}, fused{0}, skipped{0};
-  std::atomic<int64_t> ops{0}, bytes{0}, peak_ops{0}, peak_bytes{0};  // in flight
+  std::atomic<int64_t> retired{0}, executed{0}, fused{0}, skipped{0};
+  std::atomic<int64_t> bytes{0}, peak_ops{0}, peak_bytes{0};  // in flight
   std::atomic<int64_t> stalls{0}, stalled_ns{0};
 };
 
@@ -92,20 +92,32 @@ class Stream {
  public:
   // Appends the call and gives it the next number. Is it a trifle (weight.h)?
   uint64_t append(Record&& call, bool trifle);
-  uint64_t next_number() { return sequence_.fetch_add(1, std::memory_order_relaxed) + 1; }
-  void inherit(const Stream& parent) { sequence_ = parent.sequence_.load(); }
+  uint64_t next_number() {
+    std::lock_guard hold(lock_);
+    return take_number();
+  }
+  void inherit(const Stream& parent) { sequence_ = inherited_ = parent.sequence_.load(); }
   bool take(std::vector<Record>& into);    // are they trifles, all of them?
   void give_back(std::span<Record> last);  // of those taken
   size_t size() const { return size_.load(std::memory_order_seq_cst); }
   bool only_trifles() const { return only_trifles_.load(std::memory_order_relaxed); }
   uint64_t sequence() const { return sequence_.load(std::memory_order_relaxed); }
+  int64_t recorded() const { return static_cast<int64_t>(sequence() - inherited_); }  // calls, by this process
 
  private:
+  // Under the lock, so that it needs no atomic addition.
+  uint64_t take_number() {
+    uint64_t number = sequence_.load(std::memory_order_relaxed) + 1;
+    sequence_.store(number, std::memory_order_relaxed);
+    return number;
+  }
+
   SpinLock lock_;
   std::vector<Record> calls_;
   std::atomic<size_t> size_{0};
   std::atomic<bool> only_trifles_{true};
   std::atomic<uint64_t> sequence_{0};
+  uint64_t inherited_ = 0;
 };
 
 class Runtime {
@@ -145,8 +157,10 @@ class Runtime {
   };
 
   // Bookkeeping of one call from record to end.
-  void admit(Record& call);         // counts it; waits while the stream is full
-  void retire(const Record& call);  // it is done, one way or another
+  void admit(Record& call);    // counts what it brings; waits while the stream is full
+  void retire(int64_t calls);  // they are done, one way or another
+  void retire(const Record& call) { retire(int64_t{call.calls}); }
+  int64_t ops_in_flight() const { return stream.recorded() - counters.retired.load(std::memory_order_relaxed); }
   // A storage of the process this one was forked from: what was not computed then never will be.
   void adopt(Storage& storage);
 

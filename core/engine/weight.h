@@ -26,7 +26,8 @@ inline Weight weigh(const Record& call) {
   if (call.op->flags & (kHost | kLong)) return Weight::heavy;
   bool is_row = call.op->row != Row::none;  // others may do much with few elements, or have tables to read
   int64_t elements = elements_of(call);
-  if (elements <= 64 && is_row) return Weight::trifle;
+  bool is_plain = !(call.op->flags & ~kTiled);  // with so few elements nothing takes long
+  if (elements <= 64 && (is_row || is_plain)) return Weight::trifle;
   if (elements <= (is_row ? 4096 : 256)) return Weight::trivial;
   if (elements <= 4096) return Weight::tiny;
   if (elements <= (is_row ? 16'384 : 262'144)) return Weight::small;

@@ -51,7 +51,7 @@ const Var I(Arg(Scalar::of(0.0, 1.0)));
 
 // Functions of numbers alone are recorded as functions of an array without dimensions.
 Var of_row(Row row, std::initializer_list<Arg> args, const Array& like) {
-  const Array& first = args.begin()->array;
+  const Array& first = args.begin()->array();
   if (row == Row::conj && first && !is_complex(first.dtype)) return first;
   size_t first_value = row == Row::where ? 1 : 0;  // a condition says nothing of the type
   for (size_t i = first_value; i < args.size(); i++)
@@ -78,7 +78,7 @@ thread_local uint32_t reduced_axes = 0;
 
 // For each element, the product of the others along the reduced axes. Not result / x, for x may be 0.
 Var others(const Var& v) {
-  const Array& x = v.arg.array;
+  const Array& x = v.arg.array();
   if (x.size() == 0) return v;
   std::vector<int64_t> order, back(static_cast<size_t>(x.ndim()));
   for (int reduced : {0, 1})
@@ -109,7 +109,7 @@ struct Call {
   Var x[3];
 };
 Array value_of(NoGradient) { return {}; }
-Array value_of(const Var& v) { return v.arg.array; }
+Array value_of(const Var& v) { return v.arg.array(); }
 
 // Which values an expression names: bits 0 to 2 for x, y, z and bit 3 for r.
 constexpr uint8_t kResult = 8;
@@ -153,31 +153,7 @@ bool differentiable(DType t) { return is_float(t) || is_complex(t); }
 
 // ---- nodes
 
-// The memory of ended nodes, kept for the next ones of this thread: a list whose links lie in the blocks themselves.
-class Blocks {
- public:
-  constexpr Blocks() = default;
-  ~Blocks() {
-    while (first_) ::operator delete(std::exchange(first_, *static_cast<void**>(first_)));
-    count_ = kMost;  // nodes that end later give theirs back at once
-  }
-  void* take(size_t size) {
-    if (!first_) return ::operator new(size);
-    count_--;
-    return std::exchange(first_, *static_cast<void**>(first_));
-  }
-  void give(void* block) {
-    if (count_ >= kMost) return ::operator delete(block);
-    count_++;
-    *static_cast<void**>(block) = std::exchange(first_, block);
-  }
-
- private:
-  static constexpr int kMost = 64;
-  void* first_ = nullptr;
-  int count_ = 0;
-};
-thread_local constinit Blocks blocks __attribute__((tls_model("initial-exec")));
+thread_local constinit Blocks<64> blocks __attribute__((tls_model("initial-exec")));
 
 // An elementwise row or a reduction. Holds what the expressions of the inputs with a history name, and no more.
 class RowNode final : public tape::Node {
@@ -187,11 +163,11 @@ class RowNode final : public tape::Node {
     for (int i = 0; i < arity_; i++) {
       const Arg& arg = args[static_cast<size_t>(i)];
       if (arg.is_scalar()) continue;
-      types_[i] = arg.array.dtype;
-      if (!arg.array.node() || !differentiable(types_[i])) continue;
-      inputs_[i] = tape::ref_of(arg.array);
+      types_[i] = arg.array().dtype;
+      if (!arg.array().node() || !differentiable(types_[i])) continue;
+      inputs_[i] = tape::ref_of(arg.array());
       named |= expression(row, i).names;
-      if (!(arg.array.shape == result.shape)) keep_shape(i, arg.array.shape);
+      if (!(arg.array().shape == result.shape)) keep_shape(i, arg.array().shape);
     }
     for (int i = 0; i < arity_; i++)
       if (named >> i & 1) keep_value(i, args[static_cast<size_t>(i)]);
@@ -247,7 +223,7 @@ class RowNode final : public tape::Node {
       scalars_[scalar_places_ ? 1 : 0] = arg.scalar;
       scalar_places_ |= static_cast<uint8_t>(1 << place);
     } else {
-      kept_.emplace_back(place, arg.array);
+      kept_.emplace_back(place, arg.array());
     }
   }
   void fill(Call& call, const Shape& kept) {
@@ -283,7 +259,7 @@ namespace tape {
 
 bool follows_any(std::span<const Arg> args) {
   bool any = false;
-  for (const Arg& arg : args) any |= !arg.is_scalar() && history(arg.array);
+  for (const Arg& arg : args) any |= !arg.is_scalar() && history(arg.array());
   return any;
 }
 
@@ -293,7 +269,7 @@ void note_row(Row row, std::span<const Arg> args, const Array& result, SourceId 
 
 void note_reduction(Row row, const Array& x, uint32_t axes, const Array& result, SourceId source) {
   if (!history(x) || !differentiable(result.dtype)) return;
-  const Arg arg(x);
+  const Arg arg = Arg::lent(x);
   auto* node = new RowNode(row, {&arg, 1}, result);
   node->reduces(axes);
   enter(result, node, source);

@@ -145,6 +145,8 @@ class Step final : public Node {
   int results_ = 1;
 };
 
+thread_local constinit Blocks<64> selections __attribute__((tls_model("initial-exec")));
+
 // A selection of an array's elements.
 class Selection final : public Node {
  public:
@@ -154,6 +156,8 @@ class Selection final : public Node {
   std::span<const Ref<Node>> inputs() const override { return {&input_, 1}; }
   void differentiate(Spread& to) override { to.add_selection(0, to.gradient(), inner_, shape_); }
   void forget() override { input_.reset(); }
+  static void* operator new(size_t size) { return selections.take(size); }
+  static void operator delete(void* block) { selections.give(block); }
 
  private:
   const char* op_;

@@ -118,7 +118,10 @@ View row_major_view(const View& x);  // x's shape and type, as a row-major array
 template <class F>
 Array selected(const char* op, const Array& x, F&& select) {
   Array made = x.view(select(static_cast<const View&>(x)));
-  if (follows_views(x)) note_selection(op, made, x, select(row_major_view(x)));
+  if (!follows_views(x)) return made;
+  View inner = x.contiguous() ? static_cast<const View&>(made) : select(row_major_view(x));
+  if (x.contiguous()) inner.offset -= x.offset;
+  note_selection(op, made, x, std::move(inner));
   return made;
 }
 

@@ -74,7 +74,7 @@ Array written_to(const char* op, const Array* out, const Array& made) {
 }
 
 Array record_new(Record&& call, Array result) {
-  call.outputs.emplace_back(result);
+  call.outputs.emplace_back(result, Operand::Fresh());
   engine::record(std::move(call));
   return result;
 }

@@ -125,7 +125,7 @@ std::shared_ptr<IndexParams> params_of(const Positions& positions, const Choice&
 
 // The values of a scatter in the type and on the device of the array; with no more dimensions than the positions.
 Array values_for(const Op& op, const Array& x, const Shape& shape, const Arg& value) {
-  Array from = value.array;
+  Array from = value.array();
   if (value.is_scalar()) {
     from = Array(Shape{}, x.dtype, x.device());
     assign(from, value);
@@ -137,7 +137,7 @@ Array values_for(const Op& op, const Array& x, const Shape& shape, const Arg& va
   for (int i = 0, skip = shape.size() - from.ndim(); fits && i < from.ndim(); i++)
     fits = from.shape[i] == 1 || from.shape[i] == shape[skip + i];
   if (!fits)
-    fail(ErrorKind::value, op.name, ": values of shape ", value.array.shape, " cannot be broadcast to the ",
+    fail(ErrorKind::value, op.name, ": values of shape ", value.array().shape, " cannot be broadcast to the ",
          "indexed elements' shape ", shape);
   return from;
 }
@@ -227,7 +227,7 @@ void scatter(const Op& op, const Array& x, const Choice& choice, const Arg& valu
   for (int i = 0; i < x.ndim(); i++)
     if (x.shape[i] > 1 && x.strides[i] == 0)
       fail(ErrorKind::value, op.name, ": the array repeats elements (it is a broadcast view) and cannot be written");
-  if (tape::recording() && (tape::follows(x) || (!value.is_scalar() && tape::follows(value.array))))
+  if (tape::recording() && (tape::follows(x) || (!value.is_scalar() && tape::follows(value.array()))))
     return assign(x, scattered(op, x, choice, value));  // the result has a history, which goes with it
   Positions positions = positions_of(op.name, x, choice);
   write(op, x, positions, choice, values_for(op, x, positions.x.shape, value));

@@ -229,7 +229,7 @@ Array get_item(const Array& x, std::span<const KeyItem> key, void (*before_wait)
 void set_item(const Array& x, std::span<const KeyItem> key, const Arg& value, void (*before_wait)()) {
   tape::check_write("assign", x);
   Reading reading(x, key);
-  Array from = value.array;
+  Array from = value.array();
   if (value.is_scalar()) {
     from = Array(Shape{}, x.dtype, x.device());
     assign(from, value);

@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "../elementwise.h"
-#include "../graph/tape.h"
+#include "../graph/single.h"
 #include "structural.h"
 
 namespace slipstream {
@@ -13,14 +13,23 @@ namespace {
 template <class F>
 Array rearranged(const char* op, const Array& x, View v, F back) {
   Array made = x.view(std::move(v));
-  if (tape::follows_views(x))
-    tape::note(op, made, {&x}, [back = std::move(back)](const Array& g) { return std::vector<Array>{back(g)}; });
+  if (tape::follows_views(x)) tape::note_single(op, made, x, std::move(back));
   return made;
 }
 
-auto back_to_shape(const Array& x) {
-  return [shape = x.shape](const Array& g) { return reshape(g, shape); };
+// Of the same storage, without axes. (Given all at once, a View's unused room would be filled with zeros first.)
+View empty_view(const View& x) {
+  View v;
+  v.dtype = x.dtype;
+  v.offset = x.offset;
+  return v;
 }
+
+struct BackToShape {
+  Shape shape;
+  Array operator()(const Array& g) const { return reshape(g, shape); }
+};
+BackToShape back_to_shape(const Array& x) { return {x.shape}; }
 
 // The axes made non-negative; raises where one repeats.
 std::vector<int> distinct_axes(std::span<const int64_t> axes, int ndim, const char* op) {
@@ -62,7 +71,7 @@ Shape resolve_shape(const Shape& wanted, int64_t size) {
 Array transpose(const Array& x, std::span<const int64_t> axes) {
   if (static_cast<int>(axes.size()) != x.ndim())
     fail(ErrorKind::value, "transpose: ", axes.size(), " axes given for an array of dimension ", x.ndim());
-  View v{x.dtype, x.offset, {}, {}};
+  View v = empty_view(x);
   std::vector<int64_t> inverse(axes.size());
   for (int a : distinct_axes(axes, x.ndim(), "transpose")) {
     inverse[static_cast<size_t>(a)] = v.ndim();
@@ -92,7 +101,10 @@ std::optional<Array> reshape_view(const Array& x, const Shape& wanted) {
   Shape shape = resolve_shape(wanted, x.size());
   std::optional<Strides> strides = reshaped_strides(x.shape, x.strides, itemsize(x.dtype), shape);
   if (!strides) return std::nullopt;
-  return rearranged("reshape", x, {x.dtype, x.offset, shape, *strides}, back_to_shape(x));
+  View v = empty_view(x);
+  v.shape = shape;
+  v.strides = *strides;
+  return rearranged("reshape", x, std::move(v), back_to_shape(x));
 }
 
 Array reshape(const Array& x, const Shape& shape) {
@@ -113,7 +125,7 @@ Array expand_dims(const Array& x, std::span<const int64_t> axes) {
 }
 
 Array squeeze(const Array& x, std::optional<std::vector<int64_t>> axes) {
-  View v{x.dtype, x.offset, {}, {}};
+  View v = empty_view(x);
   uint64_t drop = 0;
   if (axes) {
     for (int a : distinct_axes(*axes, x.ndim(), "squeeze")) {

@@ -604,4 +604,6 @@ def meshgrid(*xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: 
 
 
 if not TYPE_CHECKING:
+    # Plain calls go straight to the core.
+    zeros, ones, full = map(_core.shortcut, (zeros, ones, full))
     __all__ = public(globals())

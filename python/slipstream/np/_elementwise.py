@@ -377,4 +377,6 @@ def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], defau
 
 
 if not TYPE_CHECKING:
+    # Plain calls go straight to the core.
+    where = _core.shortcut(where)
     __all__ = public(globals())

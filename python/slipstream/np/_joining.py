@@ -328,4 +328,6 @@ def roll(a: ArrayLike, shift: Any, axis: Axes = None) -> ndarray:
 
 
 if not TYPE_CHECKING:
+    # Plain calls go straight to the core.
+    concatenate, stack = map(_core.shortcut, (concatenate, stack))
     __all__ = public(globals())

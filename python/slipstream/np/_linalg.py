@@ -211,4 +211,6 @@ def trace(
 
 
 if not TYPE_CHECKING:
+    # Plain calls go straight to the core.
+    dot, matmul = map(_core.shortcut, (dot, matmul))
     __all__ = [name for name in public(globals()) if name not in ("adjoint", "as_inexact", "transposed")]

@@ -306,4 +306,6 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> n
 
 
 if not TYPE_CHECKING:
+    # Plain calls go straight to the core.
+    reshape, expand_dims, squeeze = map(_core.shortcut, (reshape, expand_dims, squeeze))
     __all__ = public(globals())
