@@ -13,7 +13,7 @@ PYTEST := $(BIN)/python -m pytest
 T ?=
 
 .PHONY: help tour test build lint generated format test-core test-async test-sync sanitize sanitize-quick coverage \
-        soak ecosystem peers bench wheel aarch64 clean
+        soak flat ecosystem peers bench wheel aarch64 clean
 .NOTPARALLEL:
 
 help:  ## list the commands
@@ -102,6 +102,9 @@ soak: $(READY)  ## a million operations of random programs, a thousand exits, in
 	$(BIN)/python tools/exits.py
 	$(BIN)/python tools/interrupts.py
 	$(BIN)/python tools/bounded_memory.py
+
+flat: $(READY)  ## resident memory over 10,000 training steps that wait, run one ahead, and never wait; fails beyond 2%
+	$(BIN)/python tools/flat_memory.py
 
 # Their own environment, which sees all of .venv.
 .ecosystem/.made: pyproject.toml | $(READY)

@@ -52,7 +52,7 @@ int workers();
 void set_workers(int n);  // waits for running work to end; n >= 1
 
 struct Limits {
-  int64_t ops = 20'000;     // recorded and not finished
+  int64_t ops = 4'096;      // recorded and not finished
   int64_t bytes = 0;        // of results recorded and not finished; set from the machine's memory at start
   int64_t memory = 0;       // all memory in use on a device; allocations beyond it fail
   int64_t cache = 0;        // freed memory kept for reuse

@@ -16,6 +16,9 @@ namespace slipstream::engine {
 
 namespace {
 
+constexpr size_t kRoom =
+    2048;  // calls: more than are recorded before somebody plans them; what is not used is not there
+
 // May nobody be able to read some result of it?
 bool has_unnamed_output(const Record& call) {
   return std::any_of(call.outputs.begin(), call.outputs.end(),
@@ -39,6 +42,22 @@ int64_t leave_unwritten(Storage& storage, bool in_place) {
   if (in_place || !storage.in_flight.load(std::memory_order_relaxed)) return 0;
   storage.in_flight.store(false, std::memory_order_relaxed);
   return static_cast<int64_t>(storage.nbytes);
+}
+
+// Calls that were merged into others, or ran, are dropped when the planner's lock is released. What only calls can name
+// must not wait for that, or memory piles up behind a long plan. (It was made by a call and has no history, so its end
+// needs none of the front end's locks.)
+void release_passing(std::span<Record> calls) {
+  auto release = [](Operand& operand) {
+    if (operand.is_scalar()) return;
+    const Storage& storage = *operand.storage();
+    if (!storage.has_handles() && storage.in_flight.load(std::memory_order_relaxed) && !storage.content)
+      operand = Operand();
+  };
+  for (Record& call : calls) {
+    for (Operand& input : call.inputs) release(input);
+    for (Operand& output : call.outputs) release(output);
+  }
 }
 
 void add_once(SmallVec<Task*, 6>& tasks, const Ref<Task>& task) {
@@ -97,7 +116,7 @@ bool Planner::run_uncut(Record& call) {
 void Planner::plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold, bool waits,
                        bool more_to_come) {
   if (runtime_.stream.size() == 0) return;
-  std::vector<Record> calls = std::move(calls_), replaced;
+  std::vector<Record> calls = take_room(), replaced;
   bool only_trifles = runtime_.stream.take(calls);
   size_t step = batch_size();
   bool few = waits && calls.size() <= kFewCalls;
@@ -107,7 +126,12 @@ void Planner::plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mute
       break;
     }
     size_t length = only_trifles ? std::min(rest.size(), step) : length_of_batch(rest, step);
+    size_t replaced_before = replaced_.size();
     plan_batch(rest.first(length), ready, few);
+    if (rest.size() > length) {  // what the last one leaves goes soon
+      release_passing(rest.first(length));
+      release_passing(std::span(replaced_).subspan(replaced_before));
+    }
     rest = rest.subspan(length);
   }
   if (ready.size() > 1) runtime_.pool.submit(ready);  // before another thread submits what comes after them
@@ -119,7 +143,24 @@ void Planner::plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mute
   replaced.clear();
   dropping_.fetch_sub(1, std::memory_order_release);
   hold.lock();
-  if (calls.capacity() > calls_.capacity()) calls_ = std::move(calls);
+  give_room(std::move(calls));
+  if (replaced.capacity() > replaced_.capacity()) replaced_.swap(replaced);
+}
+
+// Vectors of calls are used again and never grow as a rule: heaps would be torn by what they leave behind.
+std::vector<Record> Planner::take_room() {
+  std::vector<Record> room;
+  if (rooms_.empty()) {
+    room.reserve(kRoom);
+  } else {
+    room = std::move(rooms_.back());
+    rooms_.pop_back();
+  }
+  return room;
+}
+
+void Planner::give_room(std::vector<Record>&& room) {
+  if (room.capacity() == kRoom) rooms_.push_back(std::move(room));
 }
 
 // Runs calls from the first on under the lock, so that nobody plans what comes after them meanwhile; stops at one that
@@ -296,6 +337,8 @@ void Planner::place(Record&& call, const char* why_alone, uint32_t row_group) {
   task->flags |= call.op->flags;
   if (!call.in_place)
     for (const Operand& output : call.outputs) task->new_bytes += output.storage()->nbytes;
+  if (call.op->flags & kTiled)
+    for (const Operand& input : call.inputs) task->new_bytes += input.is_scalar() ? 0 : input.nbytes();
   task->steps.push_back(std::move(call));
 }
 

@@ -52,6 +52,8 @@ class Planner {
  private:
   void plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold, bool waits = false,
                 bool more_to_come = false);
+  std::vector<Record> take_room();
+  void give_room(std::vector<Record>&& room);
   bool run_uncut(Record& call);
   size_t run_here(std::span<Record> calls, bool few);
   bool may_run_here();
@@ -73,7 +75,7 @@ class Planner {
   Planning settings_;
   std::atomic<int> batch_{Planning{}.batch};
   uint64_t batch_number_ = 0;
-  std::vector<Record> calls_;          // room for those to be planned next
+  std::vector<std::vector<Record>> rooms_;  // empty, for calls: as many as threads ever needed at once
   std::vector<Record> replaced_;       // by merged calls
   std::vector<const char*> why_alone_; // for each call of the batch, why it was not merged
   std::atomic<int> dropping_{0};       // threads that release planned calls

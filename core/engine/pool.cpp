@@ -27,6 +27,8 @@ constexpr int64_t kQuietTriflesNs = 100'000;   // or so long, if they are trifle
 constexpr int kOften = 8;                     // so many short runs in a row are the program's habit
 constexpr int64_t kShortRun = 32;             // calls between two waits
 constexpr size_t kManyTrifles = 256;          // the front end runs so many itself, while they are in its cache
+constexpr size_t kManyCalls = 512;            // or plans so many itself, if no worker has time to
+constexpr size_t kTooManyCalls = 1024;        // and so many before it goes on
 constexpr int64_t kPollNs = 20'000'000;  // how often a wait looks for signals
 constexpr int kBlockedLong = 10;         // times that a wait looked and nothing had moved
 
@@ -252,7 +254,8 @@ void Pool::wake_one() {
 
 void Pool::notice(bool heavy) {
   start();
-  if (runtime_.stream.size() >= kManyTrifles && runtime_.stream.only_trifles()) return run_trifles();
+  size_t calls = runtime_.stream.size();
+  if (calls >= kManyCalls || (calls >= kManyTrifles && runtime_.stream.only_trifles())) return plan_here(calls);
   if (heavy) has_heavy_.store(true, std::memory_order_relaxed);
   bool nap_ends = heavy && napping_.load(std::memory_order_seq_cst);
   if (!nap_ends && (watchers_.load(std::memory_order_seq_cst) > 0 || asleep_.load(std::memory_order_seq_cst) == 0))
@@ -575,10 +578,14 @@ void Pool::plan() {
   submit(ready);
 }
 
-void Pool::run_trifles() {
+// Calls that lie in the stream keep what they read and all that lies between them; tasks need far less.
+void Pool::plan_here(size_t calls) {
   std::vector<Ref<Task>> ready;
-  runtime_.planner.try_plan(ready);
+  bool done = runtime_.planner.try_plan(ready, !runtime_.stream.only_trifles());
   submit(ready);
+  if (done || calls < kTooManyCalls) return;
+  Runtime::Blocking blocking(runtime_);
+  plan();
 }
 
 bool Pool::run_at_once(Storage& wanted, std::vector<Ref<Task>>& ready) {

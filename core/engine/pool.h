@@ -71,7 +71,7 @@ class Pool {
   bool is_lazy() const { return waits_often() && !has_heavy_.load(std::memory_order_relaxed); }
   bool stream_calls() const;
   bool is_batch() const;
-  void run_trifles();
+  void plan_here(size_t calls);
   void idle(int index, int64_t& idle_since);
   void watch(bool on);
   void wake_one();

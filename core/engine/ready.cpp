@@ -9,6 +9,7 @@ namespace {
 
 constexpr int kReach = 8;                  // calls behind the front, for each worker
 constexpr size_t kMuchMemory = 64 * 1024;  // bytes
+constexpr int64_t kLargePart = 32;         // one of so many parts of the peak of memory
 
 // Most tasks are younger than all in the queue.
 void insert(std::deque<Ref<Task>>& queue, Ref<Task> task) {
@@ -47,8 +48,10 @@ void ReadyTasks::drop_taken(Queue& queue) {
   while (!queue.empty() && queue.front()->state.load(std::memory_order_acquire) != Task::ready) pop(queue);
 }
 
+// What takes a good part of all memory begins when everything before it is done: beside that, it would raise the peak.
 bool ReadyTasks::is_far(const Task& task, OfDevice& device) {
-  auto reach = static_cast<uint64_t>(kReach * workers_);
+  bool large = static_cast<int64_t>(task.new_bytes) > memory().peak / kLargePart;
+  auto reach = static_cast<uint64_t>(large ? 0 : kReach * workers_);
   return task.sequence > reach && task.sequence - reach > front(device);
 }
 
@@ -157,6 +160,7 @@ bool ReadyTasks::release(const std::vector<Ref<Task>>& needed, bool even_if_othe
     OfDevice& device = of(*task);
     std::erase(device.kept, task);
     release(device, task);
+    if (!moves) break;  // the oldest is enough to go on
   }
   return kept_ < before;
 }

@@ -25,7 +25,8 @@ class ReadyTasks {
   void end(Task& task);
   // Lets go of kept tasks whose turn has come. True if there are any.
   bool release();
-  // Lets go of those that a thread waits for, unless others move on before which it would not be their turn.
+  // Lets go of the oldest that a thread waits for, unless others move on before which it would not be its turn; or of
+  // all of them, even if others move.
   bool release(const std::vector<Ref<Task>>& needed, bool even_if_others_move);
 
   void set_workers(int n) { workers_ = n; }

@@ -19,6 +19,11 @@ class Task : public RefCounted<Task> {
   static constexpr int kPhaseShift = 40;
   static constexpr uint64_t kChunkMask = (1ull << kPhaseShift) - 1;
 
+  // Any thread makes them, under the planner's lock, and any thread ends them: their memory goes back to the next that
+  // is made, and not to the heap of a thread that may not need it again.
+  static void* operator new(size_t bytes);
+  static void operator delete(void* memory);
+
   // ---- set by the planner, then constant
   SmallVec<Record, 1> steps;   // run one after another; only a task of one step, or by rows, is cut into chunks
   bool by_rows = false;        // all steps on one block of rows (rows.h) or tile (tiles.h), then on the next
@@ -27,7 +32,7 @@ class Task : public RefCounted<Task> {
   uint64_t recorded_in = 0;    // number of the host call that recorded it; 0: the program itself
   uint8_t flags = 0;           // of all its calls
   bool tiny = false;           // cheaper than handing it to another thread
-  size_t new_bytes = 0;        // of results that need memory
+  size_t new_bytes = 0;        // of results that need memory, and of room to pack operands in
 
   // ---- order
   std::atomic<int> blockers{1};  // unfinished tasks before this one, and 1 while it is being planned

@@ -105,7 +105,7 @@ _TABLE = (
     Variable(
         "SLIPSTREAM_MAX_OPS",
         "a whole number of at least 1",
-        "20000",
+        "4096",
         "How many calls may be recorded and not finished. A call beyond that waits.",
         _count(1),
         lambda n: _core.engine_set_limits(ops=n),

@@ -63,6 +63,44 @@ TEST(a_loop_that_never_waits_does_not_fill_memory_ahead_of_its_turn) {
   CHECK(engine::memory().peak - before < 8 * data_bytes);  // of 60
 }
 
+TEST(what_takes_a_good_part_of_all_memory_begins_when_all_before_it_is_done) {
+  Settings restore;
+  engine::set_workers(2);
+  engine::wait_all();
+  engine::reset_peaks();
+  std::atomic<int> ended{0};
+  bool alone[20];
+  std::vector<Array> small;
+  for (bool& was_alone : alone) {  // independent of each other; nobody waits for any of them
+    int before = static_cast<int>(small.size());
+    auto slow = [&](const Record&, int, int64_t) {
+      sleep_ms(3);
+      ended++;
+    };
+    small.push_back(apply(effect, {}, slow, {1}, 10'000));
+    apply(effect, {}, [&, before](const Record&, int, int64_t) { was_alone = ended > before; }, {1}, kMega);
+  }
+  until([&] { return engine::stats().in_flight_ops == 0; });
+  for (bool was_alone : alone) CHECK(was_alone);
+}
+
+TEST(calls_that_no_worker_has_time_to_plan_are_planned_by_whoever_records_them) {
+  Settings restore;
+  engine::set_workers(1);
+  std::atomic<bool> go{false};
+  auto opens = [&](const Record&, int, int64_t) {
+    while (!go) sleep_ms(1);
+  };
+  Array gate = apply(effect, {}, opens, {1}, 10'000);
+  until([&] { return engine::explain().starts_with("last batch: 1 calls"); });
+  Array last = gate;
+  for (int i = 0; i < 2000; i++) last = apply(pure, {last}, sleeps(0), {1}, 10'000);
+  CHECK(!engine::explain().starts_with("last batch: 1 calls"));
+  CHECK(!engine::is_ready(last));
+  go = true;
+  engine::wait(last);
+}
+
 TEST(a_host_call_may_wait_for_what_lies_far_behind) {
   Settings restore;
   engine::set_workers(1);

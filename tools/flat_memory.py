@@ -1,0 +1,70 @@
+"""Resident memory of a training loop: flat, whether it waits for every batch, runs one batch ahead, or never waits.
+
+    flat_memory.py [--steps N] [--within PART] [LOOP ...]
+
+Each loop has a process of its own. Prints pages after every tenth of the steps; fails where there are more at the end
+than after the first tenth, by more than the part allowed.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+
+from slipstream import autograd, engine, gluon, np, npx
+from slipstream.gluon import nn
+
+LOOPS = {"barrier": "waits for every batch", "pace": "engine.pace(1)", "free": "never waits"}
+
+
+def pages() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1])
+
+
+def train(loop: str, steps: int, within: float) -> bool:
+    np.random.seed(1)
+    net = nn.Sequential()
+    net.add(nn.Dense(256, activation="relu"), nn.Dense(64, activation="relu"), nn.Dense(10))
+    net.initialize()
+    trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.001})
+    loss_of = gluon.loss.SoftmaxCrossEntropyLoss()
+    x, y = np.random.normal(size=(64, 100)), np.zeros(64)
+    print(f"{loop} ({LOOPS[loop]}):", end="", flush=True)
+    marks = []
+    with engine.pace(1) as pace:
+        for step in range(1, steps + 1):
+            with autograd.record():
+                loss = loss_of(net(x), y)
+            loss.backward()
+            trainer.step(64)
+            if loop == "barrier":
+                npx.waitall()
+            elif loop == "pace":
+                pace.step()
+            if step % (steps // 10) == 0:
+                marks.append(pages())
+                print(f" {marks[-1]}", end="", flush=True)
+    npx.waitall()
+    ratio = marks[-1] / marks[0]
+    print(f" pages of {os.sysconf('SC_PAGE_SIZE')} bytes, last / first {ratio:.3f}", flush=True)
+    return ratio <= 1 + within
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("loops", nargs="*", metavar="LOOP", help=f"of {', '.join(LOOPS)}; all if none is named")
+    parser.add_argument("--steps", type=int, default=10_000)
+    parser.add_argument("--within", type=float, default=0.02)
+    options = parser.parse_args()
+    if unknown := set(options.loops) - set(LOOPS):
+        parser.error(f"there is no loop {', '.join(sorted(unknown))}; there are {', '.join(LOOPS)}")
+    if len(options.loops) == 1:
+        return not train(options.loops[0], options.steps, options.within)
+    settings = ["--steps", str(options.steps), "--within", str(options.within)]
+    runs = [subprocess.run([sys.executable, __file__, loop, *settings]) for loop in options.loops or LOOPS]
+    return any(run.returncode for run in runs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
