@@ -103,7 +103,7 @@ soak: $(READY)  ## a million operations of random programs, a thousand exits, in
 	$(BIN)/python tools/interrupts.py
 	$(BIN)/python tools/bounded_memory.py
 
-flat: $(READY)  ## resident memory over 10,000 training steps that wait, run one ahead, and never wait; fails beyond 2%
+flat: $(READY)  ## resident memory over 10,000 training steps that wait, run one ahead, and never wait; fails where it grows
 	$(BIN)/python tools/flat_memory.py
 
 # Their own environment, which sees all of .venv.
