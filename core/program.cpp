@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 
 namespace slipstream {
 
@@ -187,55 +186,15 @@ void ProgramBuilder::drop_unused() {
   std::for_each(results_.begin(), results_.end(), renumber);
 }
 
-namespace {
-
-// Programs that have ended, for the next to be made. One thread makes them and another ends them: their many small
-// parts, given to the heap each time, would scatter over the heaps of all threads.
-class EndedPrograms {
- public:
-  std::shared_ptr<Program> take() {
-    std::unique_ptr<Program> program;
-    {
-      std::lock_guard hold(mutex_);
-      if (!ended_.empty()) {
-        program = std::move(ended_.back());
-        ended_.pop_back();
-      }
-    }
-    return {program ? program.release() : new Program, [this](Program* p) { give(std::unique_ptr<Program>(p)); }};
-  }
-
- private:
-  static constexpr size_t kMost = 1024;
-
-  void give(std::unique_ptr<Program> program) {
-    Program& p = *program;
-    p.inputs.clear(), p.constants.clear(), p.code.clear(), p.results.clear(), p.slots.clear(), p.origins.clear(),
-        p.members.clear();
-    std::lock_guard hold(mutex_);
-    if (ended_.size() < kMost) ended_.push_back(std::move(program));
-  }
-
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Program>> ended_;
-};
-
-EndedPrograms& ended_programs() {
-  static auto* programs = new EndedPrograms;  // programs end until the process does
-  return *programs;
-}
-
-}  // namespace
-
 std::shared_ptr<const Program> ProgramBuilder::finish() {
   drop_unused();
-  std::shared_ptr<Program> program = ended_programs().take();
+  auto program = std::make_shared<Program>();
   program->inputs = inputs_;
   program->constants = constants_;
   program->reduction = reduction_;
   program->accumulate = accumulate_;
-  program->origins = origins_;
-  program->members = members_;
+  program->origins = std::move(origins_);
+  program->members = std::move(members_);
   auto number = [&](const Reg& reg) {
     size_t base =
         reg.kind == Reg::input ? 0 : (reg.kind == Reg::constant ? inputs_.size() : inputs_.size() + constants_.size());

@@ -128,10 +128,8 @@ void Planner::plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mute
     size_t length = only_trifles ? std::min(rest.size(), step) : length_of_batch(rest, step);
     size_t replaced_before = replaced_.size();
     plan_batch(rest.first(length), ready, few);
-    if (rest.size() > length) {  // what the last one leaves goes soon
-      release_passing(rest.first(length));
-      release_passing(std::span(replaced_).subspan(replaced_before));
-    }
+    release_passing(rest.first(length));
+    release_passing(std::span(replaced_).subspan(replaced_before));
     rest = rest.subspan(length);
   }
   if (ready.size() > 1) runtime_.pool.submit(ready);  // before another thread submits what comes after them
