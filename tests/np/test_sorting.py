@@ -30,11 +30,16 @@ def values(rng: Rng, shape: Any, dtype: str) -> Any:
     return x
 
 
+def in_order(x: Any) -> Any:
+    """Sorted by NumPy, not with its default, whose vector loops of float16 misplace infinities (2.4 with AVX-512)."""
+    return numpy.sort(x, kind="stable")
+
+
 @pytest.mark.parametrize("dtype", ALL)
 def test_sort_and_argsort_of_lines(dtype: str, rng: Rng) -> None:
     for n in LENGTHS:
         x = values(rng, n, dtype)
-        expected, order = numpy.sort(x, kind="stable"), numpy.argsort(x, kind="stable")
+        expected, order = in_order(x), numpy.argsort(x, kind="stable")
         y = np.array(x)
         numpy.testing.assert_array_equal(np.sort(y).asnumpy(), expected)
         numpy.testing.assert_array_equal(np.argsort(y).asnumpy(), order)
@@ -113,13 +118,13 @@ def test_partition(dtype: str, rng: Rng) -> None:
         x = values(rng, n, dtype)
         places = numpy.unique(rng.integers(0, n, 3))
         given = [int(k) - n if k % 2 else int(k) for k in places]
-        full, y = numpy.sort(x), np.array(x)
+        full, y = in_order(x), np.array(x)
         order = np.argpartition(y, given).asnumpy()
         assert sorted(order.tolist()) == list(range(n))
         for made in (np.partition(y, given).asnumpy(), x[order]):
             numpy.testing.assert_array_equal(made[places], full[places])
             for k in places:
-                numpy.testing.assert_array_equal(numpy.sort(made[:k]), full[:k])
+                numpy.testing.assert_array_equal(in_order(made[:k]), full[:k])
 
 
 def test_partition_arguments(rng: Rng) -> None:

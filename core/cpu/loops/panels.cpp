@@ -10,74 +10,87 @@ namespace slipstream::SLIP_ISA {
 
 namespace {
 
-constexpr int kBytes = 32, kHeight = 6, kVectors = 2;  // 12 vectors of sums, 2 of b and one of a: all registers but one
+// All registers but one or two: vectors of sums, of b, and one of a where an instruction cannot spread a number itself.
+#if defined(__AVX512F__)
+constexpr int kBytes = 64, kHeight = 8, kVectors = 3;
+#else
+constexpr int kBytes = 32, kHeight = 6, kVectors = 2;
+#endif
 
-template <class T>
-using Vector [[gnu::vector_size(kBytes)]] = T;
-template <class T>
-using Anywhere [[gnu::vector_size(kBytes), gnu::aligned(alignof(T)), gnu::may_alias]] = T;  // in memory
-template <class T>
-constexpr int64_t kLanes = kBytes / static_cast<int64_t>(sizeof(T));
+template <class T, int bytes = kBytes>
+using Vector [[gnu::vector_size(bytes)]] = T;
+template <class T, int bytes = kBytes>
+using Anywhere [[gnu::vector_size(bytes), gnu::aligned(alignof(T)), gnu::may_alias]] = T;  // in memory
+template <class T, int bytes = kBytes>
+constexpr int64_t kLanes = bytes / static_cast<int64_t>(sizeof(T));
 template <class T>
 constexpr int64_t kWidth = kVectors * kLanes<T>;
 
-// One panel of a times one of b. Moved by assignments of whole vectors, or the sums would not stay in registers.
-template <bool add, class T>
+// One panel of a times the first vectors of one of b. Moved by assignments of whole vectors, or the sums would not stay
+// in registers; by pointers whose type is written out, since `auto` forgets that they may lie anywhere.
+template <bool add, int vectors, class T>
 [[gnu::noinline]] void whole_block(const T* a, const T* b, int64_t depth, T* c, int64_t down) {
-  Vector<T> sums[kHeight][kVectors];
+  Vector<T> sums[kHeight][vectors];
 #pragma GCC unroll 16
   for (int i = 0; i < kHeight; i++) {
     __builtin_prefetch(c + i * down, 1);
-    __builtin_prefetch(c + i * down + kWidth<T> - 1, 1);
-    for (int j = 0; j < kVectors; j++) sums[i][j] = Vector<T>{};
+    __builtin_prefetch(c + i * down + vectors * kLanes<T> - 1, 1);
+    for (int j = 0; j < vectors; j++) sums[i][j] = Vector<T>{};
   }
 #pragma GCC unroll 4
   for (int64_t k = 0; k < depth; k++) {
-    Vector<T> row[kVectors];
-    for (int j = 0; j < kVectors; j++) row[j] = reinterpret_cast<const Anywhere<T>*>(b)[j];
+    Vector<T> row[vectors];
+    for (int j = 0; j < vectors; j++) row[j] = reinterpret_cast<const Anywhere<T>*>(b)[j];
 #pragma GCC unroll 16
     for (int i = 0; i < kHeight; i++)
-      for (int j = 0; j < kVectors; j++) sums[i][j] += a[i] * row[j];
+      for (int j = 0; j < vectors; j++) sums[i][j] += a[i] * row[j];
     asm volatile("" ::: "memory");  // without which loads of the next step push sums out of registers
     a += kHeight;
     b += kWidth<T>;
   }
 #pragma GCC unroll 16
   for (int i = 0; i < kHeight; i++) {
-    auto* to = reinterpret_cast<Anywhere<T>*>(c + i * down);
-    for (int j = 0; j < kVectors; j++) to[j] = add ? sums[i][j] + to[j] : sums[i][j];
+    Anywhere<T>* to = reinterpret_cast<Anywhere<T>*>(c + i * down);
+    for (int j = 0; j < vectors; j++) to[j] = add ? sums[i][j] + to[j] : sums[i][j];
   }
 }
 
 // A block of which only some rows and columns are wanted.
-template <class T>
+template <int vectors, class T>
 void part_of_block(const cpu::PanelProduct<T>& p, const T* a, const T* b, T* c, int64_t rows, int64_t columns) {
-  alignas(64) T whole[kHeight * kWidth<T>];
-  whole_block<false>(a, b, p.depth, whole, kWidth<T>);
+  constexpr int64_t kAcross = vectors * kLanes<T>;
+  alignas(64) T whole[kHeight * kAcross];
+  whole_block<false, vectors>(a, b, p.depth, whole, kAcross);
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < columns; j++) {
-      T sum = whole[i * kWidth<T> + j];
+      T sum = whole[i * kAcross + j];
       c[i * p.down + j] = p.add ? sum + c[i * p.down + j] : sum;
     }
 }
 
+// Some columns, at most so many vectors of them, and more than fit into one vector less.
+template <int vectors, class T>
+void multiply_columns(const cpu::PanelProduct<T>& p, int64_t column, int64_t columns) {
+  if constexpr (vectors > 1)
+    if (columns <= (vectors - 1) * kLanes<T>) return multiply_columns<vectors - 1>(p, column, columns);
+  const T* b = p.b + column * p.depth;
+  for (int64_t row = 0; row < p.rows; row += kHeight) {
+    const T* a = p.a + row * p.depth;
+    T* c = p.c + row * p.down + column;
+    int64_t rows = std::min<int64_t>(kHeight, p.rows - row);
+    if (rows < kHeight || columns < vectors * kLanes<T>)
+      part_of_block<vectors>(p, a, b, c, rows, columns);
+    else if (p.add)
+      whole_block<true, vectors>(a, b, p.depth, c, p.down);
+    else
+      whole_block<false, vectors>(a, b, p.depth, c, p.down);
+  }
+}
+
 template <class T>
 void multiply(const cpu::PanelProduct<T>& p) {
-  for (int64_t column = 0; column < p.columns; column += kWidth<T>) {
-    const T* b = p.b + column * p.depth;
-    int64_t columns = std::min(kWidth<T>, p.columns - column);
-    for (int64_t row = 0; row < p.rows; row += kHeight) {
-      const T* a = p.a + row * p.depth;
-      T* c = p.c + row * p.down + column;
-      int64_t rows = std::min<int64_t>(kHeight, p.rows - row);
-      if (rows < kHeight || columns < kWidth<T>)
-        part_of_block(p, a, b, c, rows, columns);
-      else if (p.add)
-        whole_block<true>(a, b, p.depth, c, p.down);
-      else
-        whole_block<false>(a, b, p.depth, c, p.down);
-    }
-  }
+  for (int64_t column = 0; column < p.columns; column += kWidth<T>)
+    multiply_columns<kVectors>(p, column, std::min(kWidth<T>, p.columns - column));
 }
 
 // Line by line of memory, so that it is read in its order.
@@ -97,9 +110,11 @@ void pack(T* to, const T* from, int64_t lines, int64_t depth, int64_t step) {
   }
 }
 
-[[gnu::always_inline]] inline void turn_square(Vector<float> (&x)[8]) {
-  using S = Vector<float>;
-  using I = Vector<int32_t>;
+constexpr int kTurned = 32;  // bytes of a line of the squares that are turned at once
+
+[[gnu::always_inline]] inline void turn_square(Vector<float, kTurned> (&x)[8]) {
+  using S = Vector<float, kTurned>;
+  using I = Vector<int32_t, kTurned>;
   S y[8];
 #pragma GCC unroll 4
   for (int i = 0; i < 8; i += 2) {
@@ -121,9 +136,9 @@ void pack(T* to, const T* from, int64_t lines, int64_t depth, int64_t step) {
   }
 }
 
-[[gnu::always_inline]] inline void turn_square(Vector<double> (&x)[4]) {
-  using S = Vector<double>;
-  using I = Vector<int64_t>;
+[[gnu::always_inline]] inline void turn_square(Vector<double, kTurned> (&x)[4]) {
+  using S = Vector<double, kTurned>;
+  using I = Vector<int64_t, kTurned>;
   S a = __builtin_shuffle(x[0], x[1], I{0, 4, 2, 6}), b = __builtin_shuffle(x[0], x[1], I{1, 5, 3, 7});
   S c = __builtin_shuffle(x[2], x[3], I{0, 4, 2, 6}), d = __builtin_shuffle(x[2], x[3], I{1, 5, 3, 7});
   x[0] = __builtin_shuffle(a, c, I{0, 1, 4, 5});
@@ -135,8 +150,8 @@ void pack(T* to, const T* from, int64_t lines, int64_t depth, int64_t step) {
 // The first `count` numbers of a vector.
 template <int64_t count, class T, class V>
 [[gnu::always_inline]] inline void store_some(T* to, const V& x) {
-  if constexpr (count == kLanes<T>) {
-    *reinterpret_cast<Anywhere<T>*>(to) = x;
+  if constexpr (count == kLanes<T, kTurned>) {
+    *reinterpret_cast<Anywhere<T, kTurned>*>(to) = x;
   } else {
     for (int64_t i = 0; i < count; i++) to[i] = x[i];
   }
@@ -145,17 +160,17 @@ template <int64_t count, class T, class V>
 // The lines of one panel from `first` on, a square after another.
 template <int64_t size, int64_t first, class T>
 void turn_lines(T* to, const T* from, int64_t depth, int64_t step) {
-  constexpr int64_t count = std::min(kLanes<T>, size - first);
+  constexpr int64_t lanes = kLanes<T, kTurned>, count = std::min(lanes, size - first);
   const T* x = from + first * step;
   int64_t k = 0;
-  for (; k + kLanes<T> <= depth; k += kLanes<T>) {
-    Vector<T> square[kLanes<T>];
+  for (; k + lanes <= depth; k += lanes) {
+    Vector<T, kTurned> square[lanes];
 #pragma GCC unroll 8
-    for (int64_t i = 0; i < kLanes<T>; i++)
-      square[i] = i < count ? *reinterpret_cast<const Anywhere<T>*>(x + i * step + k) : Vector<T>{};
+    for (int64_t i = 0; i < lanes; i++)
+      square[i] = i < count ? *reinterpret_cast<const Anywhere<T, kTurned>*>(x + i * step + k) : Vector<T, kTurned>{};
     turn_square(square);
 #pragma GCC unroll 8
-    for (int64_t i = 0; i < kLanes<T>; i++) store_some<count>(to + (k + i) * size + first, square[i]);
+    for (int64_t i = 0; i < lanes; i++) store_some<count>(to + (k + i) * size + first, square[i]);
   }
   for (; k < depth; k++)
     for (int64_t i = 0; i < count; i++) to[k * size + first + i] = x[i * step + k];
@@ -181,9 +196,9 @@ void fill_type(cpu::PanelLoops<T>& loops) {
 
 }  // namespace
 
-// Without fused multiply-add BLAS knows better, and with longer vectors too.
+// Without fused multiply-add BLAS knows better.
 void fill_panels([[maybe_unused]] cpu::AllPanelLoops& loops) {
-#if defined(__FMA__) && !defined(__AVX512F__)
+#if defined(__FMA__)
   fill_type(loops.f32);
   fill_type(loops.f64);
 #endif
