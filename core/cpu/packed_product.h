@@ -1,5 +1,5 @@
 // Products of floating-point matrices with loops of our own. BLAS packs both operands anew for each tile that it is
-// given; here the rows are packed once for all tiles and threads.
+// given; here they are packed once for all tiles and threads.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +11,14 @@
 
 namespace slipstream::cpu {
 
-// First all rows are packed into panels. Then each tile packs the columns that it needs, a block of the depth at a
-// time, so that they stay in the cache, and multiplies. A result's bits depend on the length of its sum alone, which is
-// added up in blocks.
+// First all rows are packed into panels, and all columns where more than one tile needs them. Then each tile
+// multiplies, a block of the depth at a time; columns that it alone needs it packs there, so that they stay in the
+// cache. A result's bits depend on the length of its sum alone, which is added up in blocks.
 template <class T>
 class PackedProduct final : public TiledKernel {
  public:
   static bool suits(const Record& call) {
     constexpr double kLeast = 1e6;
-    constexpr int64_t kMost = (64 << 20) / sizeof(T);  // numbers of rows: the copy is not to fill the memory
     const Operand& out = call.outputs[0];
     if (out.ndim() != 2 || loops().height == 0) return false;
     int64_t m = out.shape[0], n = out.shape[1], k = call.inputs[0].shape[1];
@@ -30,11 +29,13 @@ class PackedProduct final : public TiledKernel {
       : a_(matrix<T>(call.inputs[0])),
         b_(matrix<T>(call.inputs[1])),
         c_(matrix<T>(call.outputs[0])),
-        depth_(even_part(a_.columns, kDepth, 8)),
+        depth_(even_part(a_.columns, loops().depth, 8)),
         rows_(kRows),
         columns_(kColumns),
-        padded_rows_((c_.rows + loops().height - 1) / loops().height * loops().height),
-        packed_(padded_rows_ * a_.columns, 1) {
+        padded_rows_(padded(c_.rows, loops().height)),
+        padded_columns_(shares_columns() ? padded(c_.columns, loops().width) : 0),
+        packed_rows_(padded_rows_ * a_.columns, 1),
+        packed_columns_(padded_columns_ * a_.columns, 1) {
     while (work(std::min(rows_, c_.rows), columns_, a_.columns) < kLeastTile && columns_ < c_.columns) columns_ *= 2;
     if (tiles() < kEnough && work(rows_, columns_ / 2, a_.columns) >= kLeastTile) columns_ /= 2;
     if (tiles() < kEnough && work(rows_ / 2, columns_, a_.columns) >= kLeastTile) rows_ /= 2;
@@ -43,10 +44,10 @@ class PackedProduct final : public TiledKernel {
   }
 
   int phases() const override { return 2; }
-  int64_t chunks(int phase) const override { return phase == 0 ? chunks_of(c_.rows, packed_at_once()) : tiles(); }
+  int64_t chunks(int phase) const override { return phase == 0 ? row_chunks() + column_chunks() : tiles(); }
 
   void run(int phase, int64_t chunk) override {
-    if (phase == 0) return pack_rows(chunk);
+    if (phase == 0) return chunk < row_chunks() ? pack_rows(chunk) : pack_columns(chunk - row_chunks());
     Box where = box(chunk);
     multiply(where, &c_.at(where.begin[1], where.begin[2]), c_.down);
   }
@@ -63,11 +64,10 @@ class PackedProduct final : public TiledKernel {
   }
 
  private:
-  // A panel of columns of this depth stays in the first cache while rows pass by; the columns of a tile and a block of
-  // rows stay in the second.
-  static constexpr int64_t kDepth = sizeof(T) == 4 ? 320 : 256, kBlock = sizeof(T) == 4 ? 20 : 10;  // in panels
-  // The larger a tile, the less is packed; but there are to be enough of them for several threads.
-  static constexpr int64_t kRows = 512, kColumns = 128, kEnough = 16;
+  static constexpr int64_t kBlock = sizeof(T) == 4 ? 20 : 10;  // panels of rows that stay in the second cache
+  // Many tiles, so that threads end at one time.
+  static constexpr int64_t kRows = 256, kColumns = 128, kEnough = 16;
+  static constexpr int64_t kMost = (64 << 20) / sizeof(T);  // packed numbers: the copy is not to fill the memory
   static constexpr double kLeastTile = 2e6;
 
   static const PanelLoops<T>& loops() {
@@ -76,22 +76,35 @@ class PackedProduct final : public TiledKernel {
     else
       return panel_loops().f64;
   }
+  static int64_t padded(int64_t n, int64_t panel) { return (n + panel - 1) / panel * panel; }
   // In multiplications of float32.
   static double work(int64_t m, int64_t n, int64_t k) {
     return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * (sizeof(T) / 4);
   }
+  bool shares_columns() const { return c_.rows > kRows && c_.columns * a_.columns <= kMost; }
   int64_t tiles() const { return chunks_of(c_.rows, rows_) * chunks_of(c_.columns, columns_); }
-  static int64_t packed_at_once() { return loops().height * 16; }
+  static int64_t rows_at_once() { return loops().height * 16; }
+  static int64_t columns_at_once() { return loops().width * 3; }
+  int64_t row_chunks() const { return chunks_of(c_.rows, rows_at_once()); }
+  int64_t column_chunks() const { return padded_columns_ ? chunks_of(padded_columns_, columns_at_once()) : 0; }
 
   void pack_rows(int64_t chunk) {
-    int64_t first = chunk * packed_at_once(), lines = std::min(packed_at_once(), a_.rows - first);
+    int64_t first = chunk * rows_at_once(), lines = std::min(rows_at_once(), a_.rows - first);
     for (int64_t k = 0; k < a_.columns; k += depth_) {
       int64_t depth = std::min(depth_, a_.columns - k);
-      T* to = packed_[0] + padded_rows_ * k + first * depth;
+      T* to = packed_rows_[0] + padded_rows_ * k + first * depth;
       if (a_.layout.transposed)
         loops().pack_a(to, &a_.at(first, k), lines, depth, a_.right);
       else
         loops().turn_a(to, &a_.at(first, k), lines, depth, a_.down);
+    }
+  }
+
+  void pack_columns(int64_t chunk) {
+    int64_t first = chunk * columns_at_once(), lines = std::min(columns_at_once(), c_.columns - first);
+    for (int64_t k = 0; k < a_.columns; k += depth_) {
+      int64_t depth = std::min(depth_, a_.columns - k);
+      pack_columns(packed_columns_[0] + padded_columns_ * k + first * depth, first, lines, k, depth);
     }
   }
 
@@ -102,15 +115,22 @@ class PackedProduct final : public TiledKernel {
       loops().pack_b(to, &b_.at(k, first), lines, depth, b_.down);
   }
 
+  // A block of the depth of some columns, packed.
+  T* columns_of(int64_t first, int64_t lines, int64_t k, int64_t depth) {
+    if (padded_columns_ > 0) return packed_columns_[0] + padded_columns_ * k + first * depth;
+    T* packed = room(columns_ * depth_);
+    pack_columns(packed, first, lines, k, depth);
+    return packed;
+  }
+
   void multiply(const Box& where, T* to, int64_t down) {
     int64_t row = where.begin[1], rows = where.size[1], columns = where.size[2];
     int64_t block = kBlock * loops().height;
-    T* packed = room(columns_ * depth_);
     for (int64_t k = 0; k < a_.columns; k += depth_) {
       int64_t depth = std::min(depth_, a_.columns - k);
-      pack_columns(packed, where.begin[2], columns, k, depth);
+      const T* packed = columns_of(where.begin[2], columns, k, depth);
       for (int64_t i = 0; i < rows; i += block)
-        loops().multiply({packed_[0] + padded_rows_ * k + (row + i) * depth, packed, to + i * down,
+        loops().multiply({packed_rows_[0] + padded_rows_ * k + (row + i) * depth, packed, to + i * down,
                           std::min(block, rows - i), columns, depth, down, k > 0});
     }
   }
@@ -130,8 +150,8 @@ class PackedProduct final : public TiledKernel {
 
   Matrix<T> a_, b_, c_;
   int64_t depth_, rows_, columns_;  // of a tile
-  int64_t padded_rows_;
-  Room<T> packed_;
+  int64_t padded_rows_, padded_columns_;  // of what is packed for all tiles; 0 where each packs its own columns
+  Room<T> packed_rows_, packed_columns_;
 };
 
 }  // namespace slipstream::cpu

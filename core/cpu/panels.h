@@ -19,6 +19,7 @@ struct PanelProduct {
 template <class T>
 struct PanelLoops {
   int64_t height = 0, width = 0;  // 0: there are no such loops, BLAS is quicker
+  int64_t depth = 0;              // of panels that are best for the caches
   void (*multiply)(const PanelProduct<T>&) = nullptr;
   // Packs lines (rows of a, columns of b) that lie side by side, into panels of a's height or of b's width;
   // `step` is from one number of a line to the next.

@@ -13,8 +13,10 @@ namespace {
 // All registers but one or two: vectors of sums, of b, and one of a where an instruction cannot spread a number itself.
 #if defined(__AVX512F__)
 constexpr int kBytes = 64, kHeight = 8, kVectors = 3;
+constexpr int64_t kDepth = 2048;  // in bytes: panels stay in the second cache
 #else
 constexpr int kBytes = 32, kHeight = 6, kVectors = 2;
+constexpr int64_t kDepth = 1280;  // in bytes: a panel of b stays in the first cache
 #endif
 
 template <class T, int bytes = kBytes>
@@ -190,7 +192,8 @@ void turn(T* to, const T* from, int64_t lines, int64_t depth, int64_t step) {
 
 template <class T>
 void fill_type(cpu::PanelLoops<T>& loops) {
-  loops = {kHeight,           kWidth<T>,          &multiply<T>, &pack<kHeight, T>, &pack<kWidth<T>, T>,
+  loops = {kHeight,           kWidth<T>,          kDepth / static_cast<int64_t>(sizeof(T)),
+           &multiply<T>,      &pack<kHeight, T>,  &pack<kWidth<T>, T>,
            &turn<kHeight, T>, &turn<kWidth<T>, T>};
 }
 
