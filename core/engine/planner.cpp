@@ -296,9 +296,13 @@ void Planner::place(Record&& call, const char* why_alone, uint32_t row_group) {
     if (input.is_scalar()) continue;
     StorageUse& use = use_of(*input.storage());
     add_once(before, use.last_writer);
-    if (call.op->flags & kAfterFailure)  // callbacks of one array are called in order
-      for (const Ref<Task>& reader : use.readers)
-        if (reader->flags & kAfterFailure) add_once(before, reader);
+    if (call.op->flags & kAfterFailure) {  // callbacks of one array are called in order, each after the one before it
+      for (size_t i = use.readers.size(); i-- > 0;) {
+        if (!(use.readers[i]->flags & kAfterFailure)) continue;
+        add_once(before, use.readers[i]);
+        break;
+      }
+    }
   }
   for (const Operand& output : call.outputs) {
     StorageUse& use = use_of(*output.storage());

@@ -637,7 +637,7 @@ std::vector<Ref<Task>> Pool::collect(std::vector<Ref<Task>> wanted, std::unorder
     wanted.pop_back();
     if (!task || task->finished() || !seen.insert(task.get()).second) continue;
     if (std::find(running.begin(), running.end(), task.get()) != running.end())
-      fail(ErrorKind::runtime, "waiting, inside a host call, for something that needs the result of that call");
+      fail(ErrorKind::runtime, "waiting, inside a host call, for something that needs the result of that call, or waits for it");
     task->urgent.store(true, std::memory_order_seq_cst);
     if (task->state.load(std::memory_order_acquire) == Task::ready) ready.push_back(task);
     for (Ref<Task>& before : task->predecessors()) wanted.push_back(std::move(before));
@@ -699,6 +699,16 @@ bool Pool::help_until_done(std::vector<Ref<Task>> wanted, int64_t deadline_ns, s
     Wait& wait;
     ~Uncount() { pool.count_helper(wait, false); }
   } uncount{*this, wait};
+  // Said before it looks at what others await: of host calls that wait for each other, the last one sees it.
+  struct Awaited {
+    size_t count;
+    explicit Awaited(const std::vector<Ref<Task>>& tasks) : count(tasks.size()) {
+      for (Task* task : running) task->await(tasks);
+    }
+    ~Awaited() {
+      for (Task* task : running) task->await_no_more(count);
+    }
+  } awaited{wanted};
 
   std::vector<Ref<Task>> needed;
   try {

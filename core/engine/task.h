@@ -82,7 +82,10 @@ class Task : public RefCounted<Task> {
       return task->finished() || std::find(tasks.begin(), tasks.end(), task.get()) != tasks.end();
     });
   }
-  // Tasks before and after, copied under the lock (they change as tasks end).
+  // While it runs, it waits for these (a host call may).
+  void await(const std::vector<Ref<Task>>& tasks);
+  void await_no_more(size_t count);  // the last so many
+  // Tasks before, awaited and after, copied under the lock (they change as tasks end).
   std::vector<Ref<Task>> predecessors();
   std::vector<Ref<Task>> successors();
   // Marks it done; gives the tasks after it.
@@ -91,6 +94,7 @@ class Task : public RefCounted<Task> {
  private:
   SpinLock lock_;
   std::vector<Ref<Task>> before_;
+  std::vector<Ref<Task>> awaited_;
   std::vector<Ref<Task>> after_;
 };
 
@@ -106,9 +110,25 @@ inline void Task::run_after(Task& before) {
   before_.emplace_back(&before);
 }
 
+inline void Task::await(const std::vector<Ref<Task>>& tasks) {
+  std::lock_guard hold(lock_);
+  awaited_.insert(awaited_.end(), tasks.begin(), tasks.end());
+}
+
+inline void Task::await_no_more(size_t count) {
+  std::vector<Ref<Task>> dropped;  // after the lock is released
+  std::lock_guard hold(lock_);
+  for (; count > 0; count--) {
+    dropped.push_back(std::move(awaited_.back()));
+    awaited_.pop_back();
+  }
+}
+
 inline std::vector<Ref<Task>> Task::predecessors() {
   std::lock_guard hold(lock_);
-  return before_;
+  std::vector<Ref<Task>> all = before_;
+  all.insert(all.end(), awaited_.begin(), awaited_.end());
+  return all;
 }
 
 inline std::vector<Ref<Task>> Task::successors() {

@@ -54,6 +54,29 @@ def test_a_waiting_host_call_runs_no_other_that_it_does_not_need() -> None:
     """)
 
 
+@needs_async
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_host_calls_that_wait_for_each_other_fail(workers: int) -> None:
+    run(f"""
+        engine.set_workers({workers})
+        for calls in (2, 3):
+            queued, made = threading.Event(), []
+            for i in range(calls):
+                def wait_for_next(i=i, made=made, queued=queued):
+                    queued.wait()
+                    return (made[(i + 1) % calls] + 0).asnumpy()
+                made.append(npx.host_call(wait_for_next, [], ()))
+            queued.set()
+            for array in made:
+                try:
+                    array.item()
+                    raise AssertionError("a circle of waits has ended")
+                except RuntimeError as error:
+                    assert "or waits for it" in str(error), error
+        assert (np.ones(3) + 1).sum().item() == 6
+    """)
+
+
 def test_waits_inside_host_calls_are_in_order() -> None:
     run("""
         engine.set_workers(2)
