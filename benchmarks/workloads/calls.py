@@ -22,6 +22,8 @@ KINDS = {
     "add-number": ("x + 1", ELEMENTWISE),
     "negative": ("-x", ELEMENTWISE),
     "add-function": ("np.add(x, y)", ELEMENTWISE),
+    "add-number-function": ("np.add(x, 1)", ELEMENTWISE),
+    "multiply-number": ("x * 2.5", ELEMENTWISE),
     "tanh": ("np.tanh(x)", ELEMENTWISE),
     "where": ("np.where(x > y, x, y)", ELEMENTWISE),
     "clip": ("np.clip(x, 0, 1)", ELEMENTWISE),

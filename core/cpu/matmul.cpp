@@ -148,8 +148,8 @@ class Product final : public TiledKernel {
     empty_ = c_.rows == 0 || c_.columns == 0 || batch_ == 0;
     double work =
         static_cast<double>(c_.rows) * static_cast<double>(c_.columns) * static_cast<double>(a_.columns) * cost();
-    if (tiles_.down * tiles_.across == 1)
-      per_chunk_ = std::clamp<int64_t>(static_cast<int64_t>(4e6 / (work + 1)), 1, 1024);
+    if (tiles_.down * tiles_.across == 1)  // many small ones at once, but so that several threads have some
+      per_chunk_ = even_part(batch_, std::clamp<int64_t>(static_cast<int64_t>(5e5 / (work + 1)), 1, 1024), 1);
   }
 
   int64_t chunks(int) const override {

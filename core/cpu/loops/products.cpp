@@ -8,43 +8,54 @@ namespace slipstream::SLIP_ISA {
 
 namespace {
 
-template <class T>
-using Vector [[gnu::vector_size(32)]] = T;
-template <class T>
-constexpr int64_t kLanes = 32 / sizeof(T);
+#if defined(__AVX512F__)
+constexpr int kBytes = 64, kHeight = 8;
+#else
+constexpr int kBytes = 32, kHeight = 4;
+#endif
+
+template <class T, int bytes>
+using Vector [[gnu::vector_size(bytes)]] = T;
+template <class T, int bytes>
+constexpr int64_t kLanes = bytes / static_cast<int64_t>(sizeof(T));
 
 // height x (width vectors) of c = a b, with the sums in registers.
-template <int height, int width, class T>
+template <int height, int width, int bytes, class T>
 void block(const cpu::SmallProduct<T>& p, int64_t row, int64_t column) {
-  Vector<T> sums[height][width] = {};
+  constexpr int64_t lanes = kLanes<T, bytes>;
+  Vector<T, bytes> sums[height][width] = {};
   for (int64_t k = 0; k < p.depth; k++) {
-    Vector<T> b[width];  // moved one by one, or it would not stay in registers
-    for (int j = 0; j < width; j++) std::memcpy(&b[j], p.b + k * p.b_down + column + j * kLanes<T>, sizeof b[j]);
+    Vector<T, bytes> b[width];  // moved one by one, or it would not stay in registers
+    for (int j = 0; j < width; j++) std::memcpy(&b[j], p.b + k * p.b_down + column + j * lanes, sizeof b[j]);
+#pragma GCC unroll 8
     for (int i = 0; i < height; i++) {
       T a = p.a[(row + i) * p.a_down + k * p.a_right];
       for (int j = 0; j < width; j++) sums[i][j] += a * b[j];
     }
   }
+#pragma GCC unroll 8
   for (int i = 0; i < height; i++)
     for (int j = 0; j < width; j++)
-      std::memcpy(p.c + (row + i) * p.c_down + column + j * kLanes<T>, &sums[i][j], sizeof sums[i][j]);
+      std::memcpy(p.c + (row + i) * p.c_down + column + j * lanes, &sums[i][j], sizeof sums[i][j]);
 }
 
-template <int width, class T>
-void strip(const cpu::SmallProduct<T>& p, int64_t column) {
-  int64_t row = 0;
-  for (; row + 4 <= p.rows; row += 4) block<4, width>(p, row, column);
-  for (; row < p.rows; row++) block<1, width>(p, row, column);
+// All rows of as many columns as such strips fill, from the given one on; the first column that is left.
+template <int width, int bytes, class T>
+int64_t strips(const cpu::SmallProduct<T>& p, int64_t column) {
+  constexpr int64_t across = width * kLanes<T, bytes>;
+  for (; column + across <= p.columns; column += across) {
+    int64_t row = 0;
+    for (; row + kHeight <= p.rows; row += kHeight) block<kHeight, width, bytes>(p, row, column);
+    for (; row < p.rows; row++) block<1, width, bytes>(p, row, column);
+  }
+  return column;
 }
 
 template <class T>
 void small_product(const cpu::SmallProduct<T>& p) {
-  int64_t column = 0;
-  for (; column + 2 * kLanes<T> <= p.columns; column += 2 * kLanes<T>) strip<2>(p, column);
-  if (column + kLanes<T> <= p.columns) {
-    strip<1>(p, column);
-    column += kLanes<T>;
-  }
+  int64_t column = strips<2, kBytes>(p, 0);
+  column = strips<1, kBytes>(p, column);
+  if constexpr (kBytes > 32) column = strips<1, 32>(p, column);
   for (; column < p.columns; column++) {
     for (int64_t row = 0; row < p.rows; row++) {
       T sum = 0;
