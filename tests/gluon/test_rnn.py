@@ -123,6 +123,22 @@ def test_layers_have_gradients(rng: Rng) -> None:
         assert x.grad.asnumpy().any()
 
 
+def test_clipped_cells(rng: Rng) -> None:
+    x, limits = 9 * array(rng, 5, 2, 3), {"state_clip_min": -0.25, "state_clip_max": 0.5}
+    layer = ready(rnn.LSTM(4, num_layers=2, **limits))
+    cells = layer(x, layer.begin_state(batch_size=2))[1][1].asnumpy()
+    assert cells.min() == -0.25
+    assert cells.max() == 0.5
+    x[0, 0, 0] = numpy.nan
+    for nan in (False, True):
+        layer = ready(rnn.LSTM(4, **limits, state_clip_nan=nan))
+        cells = layer(x[:1], layer.begin_state(batch_size=2))[1][1].asnumpy()
+        assert numpy.isnan(cells[0, 0]).all() != nan
+    for alone in limits:
+        with pytest.raises(ValueError, match=r"rnn: lstm_state_clip_min=.* and lstm_state_clip_max=.* belong together"):
+            ready(rnn.LSTM(4, **{alone: 0.5}))(x)
+
+
 def test_states_are_optional_and_checked(rng: Rng) -> None:
     layer = ready(rnn.GRU(4))
     x = array(rng, 5, 3, 6)

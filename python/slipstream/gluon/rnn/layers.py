@@ -49,6 +49,9 @@ class _Recurrent(HybridBlock):
         mode: str,
         projection_size: int | None = None,
         h2r_weight_initializer: Any = None,
+        state_clip_min: float | None = None,
+        state_clip_max: float | None = None,
+        state_clip_nan: bool = False,
         use_sequence_length: bool = False,
         dtype: Any = "float32",
         **kwargs: Any,
@@ -64,6 +67,11 @@ class _Recurrent(HybridBlock):
         self._directions = 2 if bidirectional else 1
         self._input_size = input_size
         self._mode = mode
+        self._clip: dict[str, Any] = {
+            "lstm_state_clip_min": state_clip_min,
+            "lstm_state_clip_max": state_clip_max,
+            "lstm_state_clip_nan": state_clip_nan,
+        }
         self._use_sequence_length = use_sequence_length
         self.rnn_param = Parameter(
             "rnn_param",
@@ -191,6 +199,7 @@ class _Recurrent(HybridBlock):
             p=self._dropout,
             use_sequence_length=sequence_length is not None,
             projection_size=self._projection_size,
+            **self._clip,
         )
         out = out if self._layout == "TNC" else out.swapaxes(0, 1)
         return (out, after) if given else out
@@ -241,7 +250,8 @@ class LSTM(_Recurrent):
     """Layers of long short-term memory, over sequences of layout TNC (time, batch, features) or NTC.
 
     Gates are in the order input, forget, cell, output. The states are the outputs and the cells. With
-    `projection_size` the outputs are a projection of that size.
+    `projection_size` the outputs are a projection of that size. With `state_clip_min` and `state_clip_max` the cells
+    stay within these; with `state_clip_nan` also where they are not numbers.
 
     >>> from slipstream.gluon import rnn
     >>> layer = rnn.LSTM(6, bidirectional=True)
@@ -265,12 +275,15 @@ class LSTM(_Recurrent):
         h2h_bias_initializer: Any = "zeros",
         projection_size: int | None = None,
         h2r_weight_initializer: Any = None,
+        state_clip_min: float | None = None,
+        state_clip_max: float | None = None,
+        state_clip_nan: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(
             hidden_size, num_layers, layout, dropout, bidirectional, input_size, i2h_weight_initializer,
             h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, "lstm", projection_size,
-            h2r_weight_initializer, **kwargs,
+            h2r_weight_initializer, state_clip_min, state_clip_max, state_clip_nan, **kwargs,
         )  # fmt: skip
 
 
