@@ -452,12 +452,24 @@ class RNNFused(Initializer):
         return weights + [("i2h_bias", (rows,)), ("h2h_bias", (rows,))] * self.dir * self.num_layers
 
     def _init_weight(self, name: str, arr: ndarray) -> None:
-        begin = 0
+        begin, prefix = 0, name.removesuffix("rnn_param") if name.endswith("rnn_param") else ""
         for part, shape in self._parts(arr.size):
             own = self._of_part[part] or ("zero" if part.endswith("bias") else "uniform")
             end = begin + math.prod(shape)
-            create(own)._init_weight(InitDesc(part), arr[begin:end].reshape(shape))
+            create(own)._init_weight(InitDesc(prefix + part), arr[begin:end].reshape(shape))
             begin = end
+
+
+def _own(name: str) -> Any:
+    """The initializer that a parameter has been given, if its name tells."""
+    return getattr(name, "attrs", {}).get("__init__")
+
+
+def _pass_on(giver: Any, chosen: Any, name: str, arr: ndarray) -> None:
+    """Has another initializer fill what is asked of one that only chooses, also as the parameter's own."""
+    if isinstance(name, InitDesc) and _own(name) is giver:
+        name = InitDesc(name, {**name.attrs, "__init__": chosen})
+    chosen(name, arr)
 
 
 class Load:
@@ -488,13 +500,17 @@ class Load:
         elif self.default_init is None:
             raise ValueError(f"Load: {str(name)!r} is not among what was loaded, and there is no default_init")
         else:
-            self.default_init(name, arr)
+            _pass_on(self, self.default_init, name, arr)
         if self.verbose:
             logging.info("Initialized %s by %s", name, "loading" if name in self.param else "default")
 
+    _init_weight = __call__
+
 
 class Mixed:
-    """Initializers by patterns of names: the first that matches counts.
+    """Initializers by patterns of names (`dense0_weight`): the first that matches counts.
+
+    A parameter that has an initializer of its own, as biases mostly have, begins as that one says.
 
     >>> w = np.empty(2)
     >>> Mixed([".*bias", ".*"], [Zero(), One()])("a_weight", w)
@@ -508,9 +524,14 @@ class Mixed:
         self.map = [(re.compile(p), create(i)) for p, i in zip(patterns, initializers, strict=True)]
 
     def __call__(self, name: str, arr: ndarray) -> None:
+        if _own(name) not in (None, "", self):
+            create(_own(name))._init_weight(name, arr)
+            return
         for pattern, initializer in self.map:
             if pattern.match(name):
-                initializer(name, arr)
+                _pass_on(self, initializer, name, arr)
                 return
         known = ", ".join(repr(pattern.pattern) for pattern, _ in self.map)
         raise ValueError(f"Mixed: {str(name)!r} matches none of {known}; add '.*' at the end as the default")
+
+    _init_weight = __call__

@@ -150,6 +150,9 @@ def test_names_prefixes_and_scopes() -> None:
     net.third = a
     params = net.collect_params()
     assert params["net_dense0_weight"] is params["third.weight"] is params.get("net_dense0_weight")
+    assert "net_dense0_weight" in params
+    assert "third.weight" in params
+    assert "net_dense9_weight" not in params
     assert list(net.collect_params("net_dense0_.*")) == ["third.weight", "third.bias"]
 
 

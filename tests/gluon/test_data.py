@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import os
 import struct
+import subprocess
+import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -209,6 +213,49 @@ def test_a_worker_that_dies_or_hangs() -> None:
     with pytest.raises(TimeoutError, match=r"no batch within 0\.2 s"):
         list(data.DataLoader(Numbers(2).transform(lambda i: time.sleep(30)), 2, num_workers=1, timeout=0.2))
     assert time.monotonic() - start < 15
+
+
+STUCK_THREAD = """
+import time
+from slipstream.gluon.data import DataLoader, SimpleDataset
+
+class Stuck(SimpleDataset):
+    def __getitem__(self, i):
+        time.sleep(60 if i == {stuck} else 0)
+        return i
+
+try:
+    for batch in DataLoader(Stuck(range(8)), 2, num_workers=2, thread_pool=True, timeout=0.2):
+        print(batch.tolist(), flush=True)
+except TimeoutError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("stuck", [3, 8])
+def test_stuck_threads_end_with_the_program(stuck: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STUCK_THREAD.format(stuck=stuck)], capture_output=True, text=True, timeout=30, check=True
+    )
+    assert done.stdout.splitlines()[0] == "[0, 1]"
+    assert ("no batch within 0.2 s; is a worker stuck?" in done.stdout) == (stuck < 8)
+    assert done.stderr == ""
+
+
+def test_threads_end_with_their_loader() -> None:
+    def alive() -> int:
+        return sum(thread.name.startswith("DataLoader") for thread in threading.enumerate())
+
+    before = alive()
+    loader = data.DataLoader(Numbers(64), 2, num_workers=3, thread_pool=True)
+    next(iter(loader))
+    assert alive() == before + 3
+    del loader
+    gc.collect()
+    until = time.monotonic() + 20
+    while alive() > before and time.monotonic() < until:
+        time.sleep(0.01)
+    assert alive() == before
 
 
 def test_random_numbers_of_workers_follow_the_seed() -> None:

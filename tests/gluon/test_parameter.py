@@ -20,6 +20,36 @@ def made(**options: object) -> Parameter:
     return p
 
 
+def filled(net: gluon.Block, default: object) -> dict[str, set[float]]:
+    net.initialize(default, force_reinit=True)
+    return {name: set(p.data().ravel().tolist()) for name, p in net.collect_params().items()}
+
+
+def test_initializers_that_choose() -> None:
+    first = gluon.nn.Dense(2, in_units=3, bias_initializer=None, prefix="first_")
+    second = gluon.nn.Dense(2, in_units=2, weight_initializer="zeros", prefix="second_")
+    net = gluon.nn.Sequential()
+    net.add(first, second)
+    mixed = init.Mixed(["first_weight", ".*bias"], [init.Constant(3), init.Constant(5)])
+    own = {"1.weight": {0}, "1.bias": {0}}
+    assert filled(net, mixed) == {"0.weight": {3}, "0.bias": {5}, **own}
+    nested = init.Mixed(["first.*"], [init.Mixed([".*weight", ".*"], ["ones", init.Constant(4)])])
+    assert filled(net, nested) == {"0.weight": {1}, "0.bias": {4}, **own}
+    load = init.Load({"first_weight": np.full((2, 3), 7)}, default_init=init.Constant(2))
+    assert filled(net, load) == {"0.weight": {7}, "0.bias": {2}, **own}
+    second = gluon.nn.Dense(2, in_units=2, weight_initializer=init.Mixed([".*"], ["ones"]), prefix="second_")
+    assert filled(second, "zeros") == {"weight": {1}, "bias": {0}}
+    with pytest.raises(ValueError, match="Mixed: 'first_weight' matches none of 'second'; add"):
+        filled(net, init.Mixed(["second"], ["ones"]))
+
+
+def test_initializers_that_choose_fill_recurrent_layers() -> None:
+    layer = gluon.rnn.LSTM(4, input_size=3, prefix="lstm_")
+    layer.initialize(init.Mixed(["lstm_i2h.*", ".*"], [init.Constant(3), init.Constant(5)]))
+    values = {name: set(part.ravel().tolist()) for name, part in layer.parts().items()}
+    assert values == {"l0_i2h_weight": {3}, "l0_h2h_weight": {5}, "l0_i2h_bias": {0}, "l0_h2h_bias": {0}}
+
+
 def test_values_and_gradients_begin() -> None:
     p = made()
     assert p.data().tolist() == [[1, 1, 1], [1, 1, 1]]

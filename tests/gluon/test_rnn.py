@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -123,6 +124,22 @@ def test_layers_have_gradients(rng: Rng) -> None:
         assert x.grad.asnumpy().any()
 
 
+def test_clipped_cells(rng: Rng) -> None:
+    x, limits = 9 * array(rng, 5, 2, 3), {"state_clip_min": -0.25, "state_clip_max": 0.5}
+    layer = ready(rnn.LSTM(4, num_layers=2, **limits))
+    cells = layer(x, layer.begin_state(batch_size=2))[1][1].asnumpy()
+    assert cells.min() == -0.25
+    assert cells.max() == 0.5
+    x[0, 0, 0] = numpy.nan
+    for nan in (False, True):
+        layer = ready(rnn.LSTM(4, **limits, state_clip_nan=nan))
+        cells = layer(x[:1], layer.begin_state(batch_size=2))[1][1].asnumpy()
+        assert numpy.isnan(cells[0, 0]).all() != nan
+    for alone in limits:
+        with pytest.raises(ValueError, match=r"rnn: lstm_state_clip_min=.* and lstm_state_clip_max=.* belong together"):
+            ready(rnn.LSTM(4, **{alone: 0.5}))(x)
+
+
 def test_states_are_optional_and_checked(rng: Rng) -> None:
     layer = ready(rnn.GRU(4))
     x = array(rng, 5, 3, 6)
@@ -131,7 +148,7 @@ def test_states_are_optional_and_checked(rng: Rng) -> None:
     assert isinstance(state, list)
     assert state[0].shape == (1, 3, 4)
     close(out[-1], state[0][0])
-    with pytest.raises(ValueError, match=r"GRU: expected a state of shape \(1, 3, 4\), got \(1, 2, 4\)"):
+    with pytest.raises(ValueError, match=r"GRU: expected states of shapes \[\(1, 3, 4\)\], got \[\(1, 2, 4\)\]"):
         layer(x, layer.begin_state(batch_size=2))
     with pytest.raises(ValueError, match="have 3 axes"):
         layer(np.ones((3, 6)))
@@ -144,6 +161,59 @@ def test_states_are_optional_and_checked(rng: Rng) -> None:
     assert repr(rnn.LSTM(4, 2, dropout=0.5, bidirectional=True)) == (
         "LSTM(None -> 4, TNC, num_layers=2, dropout=0.5, bidirectional)"
     )
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda x, h: ready(rnn.LSTM(4))(x, [h]), r"LSTM: .* shapes \[\(1, 3, 4\), .*, got \[\(1, 3, 4\)\]"),
+        (lambda x, h: ready(rnn.GRU(4))(x, [h, h]), r"GRU: .* shapes \[\(1, 3, 4\)\], got \[\(1, 3, 4\), "),
+        (lambda x, h: ready(rnn.RNN(4))(x, []), r"RNN: expected states of shapes \[\(1, 3, 4\)\], got \[\]"),
+        (lambda x, h: ready(rnn.LSTMCell(4))(x[0], [h[0]]), r"LSTMCell: .* \[\(3, 4\), \(3, 4\)\], got \[\(3, 4\)\]"),
+        (lambda x, h: ready(rnn.GRUCell(4))(x[0], h[0]), r"GRUCell: expected states of shapes \[\(3, 4\)\], got "),
+        (lambda x, h: ready(rnn.RNNCell(4))(x[0], [h[0, :2]]), r"RNNCell: .* \[\(3, 4\)\], got \[\(2, 4\)\]"),
+        (lambda x, h: ready(rnn.LSTMPCell(4, 2))(x[0], [h[0], h[0]]), r"LSTMPCell: .* \[\(3, 2\), \(3, 4\)\], got"),
+        (lambda x, h: ready(rnn.ZoneoutCell(rnn.LSTMCell(4)))(x[0], []), r"LSTMCell: expected states of shapes"),
+        (lambda x, h: ready(rnn.VariationalDropoutCell(rnn.GRUCell(4)))(x[0], []), r"GRUCell: .*, got \[\]"),
+        (lambda x, h: ready(chained())(x[0], [h[0]]), r"SequentialRNNCell: expected 3 states, got 1, of shapes"),
+        (lambda x, h: ready(both_ways()).unroll(5, x, [h[0]], "TNC"), "BidirectionalCell: expected 2 states, got 1"),
+    ],
+)  # fmt: skip
+def test_wrong_states(call: Any, match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        call(np.ones((5, 3, 6)), np.ones((1, 3, 4)))
+
+
+def chained() -> rnn.SequentialRNNCell:
+    cells = rnn.SequentialRNNCell()
+    cells.add(rnn.LSTMCell(4))
+    cells.add(rnn.GRUCell(4))
+    return cells
+
+
+def both_ways() -> rnn.BidirectionalCell:
+    return rnn.BidirectionalCell(rnn.GRUCell(4), rnn.GRUCell(4))
+
+
+def test_wrong_widths(tmp_path: Path) -> None:
+    for name, kind in LAYERS.items():
+        match = rf"{name}: inputs of shape \(5, 3, 7\) have 7 features, but its weights take 6"
+        layer = ready(kind(4, num_layers=2, bidirectional=True))
+        layer(np.ones((5, 3, 6)))
+        with pytest.raises(ValueError, match=match):
+            layer(np.ones((5, 3, 7)))
+        layer.save_parameters(tmp_path / name)
+        again = kind(4, num_layers=2, bidirectional=True)
+        again.load_parameters(tmp_path / name)
+        with pytest.raises(ValueError, match=match):
+            again(np.ones((5, 3, 7)))
+        again(np.ones((5, 3, 6)))
+        assert again.parts()["l0_i2h_weight"].shape == layer.parts()["l0_i2h_weight"].shape
+    for name, kind in CELLS.items():
+        cell = ready(kind(4, input_size=6))
+        with pytest.raises(ValueError, match=rf"{name}Cell: inputs of shape \(3, 7\) have 7 features, .* take 6"):
+            cell(np.ones((3, 7)), cell.begin_state(batch_size=3))
+        cell(np.ones((3, 6)), cell.begin_state(batch_size=1))  # one state for the whole batch
 
 
 def test_any_initializer_fills_recurrent_layers() -> None:
@@ -273,6 +343,23 @@ def test_bad_convolutional_cells() -> None:
         rnn.Conv1DRNNCell((3, 8, 8), 4, 3, 3)
     with pytest.raises(NotImplementedError, match="channels come first"):
         rnn.Conv1DRNNCell((3, 8), 4, 3, 3, conv_layout="NWC")
+
+
+@pytest.mark.parametrize("kind", CELLS)
+def test_convolutional_cells_are_called_with_what_fits(kind: str) -> None:
+    name = f"Conv2D{kind}Cell"
+    cell = ready(getattr(rnn, name)((3, 8, 8), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1))
+    states = cell.begin_state(batch_size=2)
+    with pytest.raises(ValueError, match=rf"{name}: expected inputs of shape \(batch, 3, 8, 8\), got \(2, 5, 8, 8\)"):
+        cell(np.ones((2, 5, 8, 8)), states)
+    with pytest.raises(ValueError, match=rf"{name}: expected states of shapes \[\(2, 4, 8, 8\).*, got \[\]"):
+        cell(np.ones((2, 3, 8, 8)), [])
+    with pytest.raises(
+        ValueError, match=rf"{name}: expected states of shapes \[\(2, 4, 9, 9\).*, got \[\(2, 4, 8, 8\)"
+    ):
+        cell(np.ones((2, 3, 9, 9)), states)
+    larger = [np.zeros((2, 4, 9, 9)) for _ in states]
+    assert cell(np.ones((2, 3, 9, 9)), larger)[0].shape == (2, 4, 9, 9)
 
 
 def test_every_name_of_mxnet() -> None:

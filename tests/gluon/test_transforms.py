@@ -157,9 +157,9 @@ def test_colours(rng: numpy.random.Generator) -> None:
 
 def test_turning(rng: numpy.random.Generator) -> None:
     x = np.array(rng.normal(size=(2, 5, 5)).astype("float32"))
-    quarter = T.Rotate(90)(x).asnumpy()
-    turned = [numpy.rot90(x.asnumpy(), k, (1, 2)) for k in (1, -1)]
-    assert min(abs(quarter - t).max() for t in turned) < 1e-5
+    against_the_clock = numpy.rot90(x.asnumpy(), 1, (1, 2))
+    for turn in (T.Rotate(90), T.Rotate(-270), T.RandomRotation((89.9999, 90.0001))):
+        numpy.testing.assert_allclose(turn(x).asnumpy(), against_the_clock, atol=1e-4)
     numpy.testing.assert_allclose(T.Rotate(0)(x).asnumpy(), x.asnumpy(), atol=1e-6)
     assert (T.Rotate(45, zoom_in=True)(np.ones((1, 9, 9))) > 0.99).all()
     assert T.Rotate(45)(np.ones((1, 9, 9)))[0, 0, 0].item() == 0
@@ -167,6 +167,19 @@ def test_turning(rng: numpy.random.Generator) -> None:
         T.Rotate(10)(np.zeros((4, 4, 3), dtype="uint8"))
     with pytest.raises(ValueError, match="exclude each other"):
         T.Rotate(10, True, True)(x)
+
+
+@pytest.mark.parametrize(
+    ("zoom", "expected"),  # MXNet's values
+    [
+        ({}, [[0.402, 1.902, 2.474], [1.634, 4.0, 6.366], [2.598, 6.098, 4.670]]),
+        ({"zoom_in": True}, [[0.732, 2.464, 4.196], [2.268, 4.0, 5.732], [3.804, 5.536, 7.268]]),
+        ({"zoom_out": True}, [[0.067, 1.375, 0.469], [0.777, 4.0, 5.759], [0.603, 5.161, 1.005]]),
+    ],
+)
+def test_turning_and_zooming(zoom: dict[str, bool], expected: list[list[float]]) -> None:
+    x = np.arange(9, dtype="float32").reshape(1, 3, 3)
+    numpy.testing.assert_allclose(T.Rotate(30, **zoom)(x).asnumpy()[0], expected, atol=1e-3)
 
 
 def test_chances_and_sizes() -> None:

@@ -486,6 +486,9 @@ class ParameterDict(dict[str, Parameter]):
                 return parameter
         raise KeyError(name)
 
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or any(name == parameter.prefixed_name for parameter in self.values())
+
     def get(self, name: str, default: Any = None, **options: Any) -> Any:
         """The parameter of that name; `block.params.get` and calls with options make a new one where there is none."""
         try:

@@ -15,6 +15,7 @@ from ._nn_norm import dropout
 
 # A cell makes the next state from the projected input, the projected state and the state (for LSTM, a pair of them).
 Cell = Callable[[ndarray, ndarray, Any], Any]
+Clip = Callable[[ndarray], ndarray]
 
 
 def _relu_cell(x: ndarray, h: ndarray, state: Any) -> Any:
@@ -91,8 +92,19 @@ def _steps(length: int, backwards: bool) -> Iterator[int]:
     return iter(range(length - 1, -1, -1) if backwards else range(length))
 
 
+def _clip(low: float | None, high: float | None, nan: bool | None) -> Clip | None:
+    """What keeps the cells of an LSTM within limits; `nan` says that what is no number becomes the lower one."""
+    if low is None or high is None:
+        if low is not high:
+            raise ValueError(f"rnn: lstm_state_clip_min={low} and lstm_state_clip_max={high} belong together")
+        return None
+    if nan:
+        return lambda cell: _core.fmin(_core.fmax(cell, low), high)
+    return lambda cell: _core.clip(cell, low, high)
+
+
 def _run_layer(
-    x: ndarray, layer: _Layer, cell: Cell, state: Any, backwards: bool, lengths: ndarray | None, clip: Any
+    x: ndarray, layer: _Layer, cell: Cell, state: Any, backwards: bool, lengths: ndarray | None, clip: Clip | None
 ) -> tuple[list[ndarray], Any]:
     """Outputs of all steps, in the order of the steps, and the last state."""
     length, batch, width = x.shape
@@ -108,7 +120,7 @@ def _run_layer(
         h = h + layer.state_bias if inside else h
         new = cell(_core.select(projected, 0, t), h, state)
         if clip is not None and len(new) == 2:
-            new = (new[0], _core.clip(new[1], *clip))
+            new = (new[0], clip(new[1]))
         if layer.projection is not None:
             new = (_core.shared_product(new[0], _core.transpose(layer.projection, None)), *new[1:])
         outputs[t] = new[0]
@@ -176,7 +188,7 @@ def rnn(
     lengths = None
     if use_sequence_length:
         lengths = _core.reshape(as_array(sequence_length, x.device), (-1, 1))
-    clip = None if lstm_state_clip_min is None else (lstm_state_clip_min, lstm_state_clip_max)
+    clip = _clip(lstm_state_clip_min, lstm_state_clip_max, lstm_state_clip_nan)
 
     last: list[Any] = []
     for i in range(num_layers):

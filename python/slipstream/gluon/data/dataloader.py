@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
+import queue
 import random
+import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from functools import partial
 from typing import Any
 
 import numpy
@@ -75,6 +78,50 @@ def _work(indices: list[int], seed: int) -> Any:
         return _Failed(error)
 
 
+# ---- worker threads
+
+
+def _serve(calls: queue.SimpleQueue[Any]) -> None:
+    """What a worker thread does, until it finds None instead of a call."""
+    while (call := calls.get()) is not None:
+        future, work = call
+        if future.set_running_or_notify_cancel():
+            try:
+                future.set_result(work())
+            except BaseException as error:
+                future.set_exception(error)
+        del call, future, work  # while it waits it keeps no batch and no loader
+
+
+class _Threads(Executor):
+    """Threads that end with the program even if they are stuck; it waits for those of ThreadPoolExecutor."""
+
+    def __init__(self, count: int) -> None:
+        self._calls: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        name = "DataLoader_{}".format
+        self._threads = [threading.Thread(None, _serve, name(i), (self._calls,), daemon=True) for i in range(count)]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Has a thread call a function."""
+        future: Future[Any] = Future()
+        self._calls.put((future, partial(fn, *args, **kwargs)))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Ends the threads once they are free."""
+        while cancel_futures and not self._calls.empty():
+            try:
+                self._calls.get_nowait()[0].cancel()
+            except queue.Empty:  # a thread was faster
+                break
+        for _ in self._threads:
+            self._calls.put(None)
+        for thread in self._threads if wait else ():
+            thread.join()
+
+
 class DataLoader:
     """Goes over a dataset in batches, as often as it is asked to.
 
@@ -138,7 +185,7 @@ class DataLoader:
     def _executor(self) -> Executor:
         if self._pool is None:
             if self._thread_pool:
-                self._pool = ThreadPoolExecutor(self._num_workers, "DataLoader")
+                self._pool = _Threads(self._num_workers)
             else:
                 # A fork shares the dataset without pickling it, lambdas and all.
                 fork = multiprocessing.get_context("fork")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from ... import np, npx
 from ..._core import ndarray
 from ..block import Block, HybridBlock
 from ..parameter import Parameter
-from .layers import make_states
+from .layers import check_states, check_width, make_states
 
 __all__ = [
     "GRUCell",
@@ -176,6 +177,14 @@ class HybridRecurrentCell(RecurrentCell, HybridBlock):
         return HybridBlock.forward(self, inputs, states)
 
 
+def check_count(cell: RecurrentCell, states: Sequence[ndarray]) -> None:
+    """Raises where cells would not share out the states among them."""
+    count = len(cell.state_info())
+    if len(states) != count:
+        found = [state.shape for state in states]
+        raise ValueError(f"{type(cell).__name__}: expected {count} states, got {len(found)}, of shapes {found}")
+
+
 def activate(x: ndarray, activation: Any) -> ndarray:
     """An activation by its name, or a function or block of one's own."""
     return npx.activation(x, activation) if isinstance(activation, str) else activation(x)
@@ -219,14 +228,17 @@ class _Gated(HybridRecurrentCell):
         """One state: (batch, hidden)."""
         return [{"shape": (batch_size, self._hidden_size), "__layout__": "NC"}]
 
-    def _linear(self, inputs: ndarray, state: ndarray) -> tuple[ndarray, ndarray]:
-        """Both linear parts, of the input and of the state."""
+    def _linear(self, inputs: ndarray, states: list[ndarray]) -> tuple[ndarray, ndarray]:
+        """Both linear parts, of the input and of the first state, once the arguments are checked."""
+        check_width(self, inputs, math.prod(inputs.shape[1:]), (self.i2h_weight.shape or (0, 0))[1])
+        batches = (inputs.shape[0], 1)  # one state may stand for the whole batch
+        check_states(self, states, *([info["shape"] for info in self.state_info(batch)] for batch in batches))
         device, rows = inputs.device, self._gates * self._hidden_size
         of_input = npx.fully_connected(
             inputs, self.i2h_weight.data(device), self.i2h_bias.data(device), rows, no_bias=False
         )
         of_state = npx.fully_connected(
-            state, self.h2h_weight.data(device), self.h2h_bias.data(device), rows, no_bias=False
+            states[0], self.h2h_weight.data(device), self.h2h_bias.data(device), rows, no_bias=False
         )
         return of_input, of_state
 
@@ -268,7 +280,7 @@ class RNNCell(_Gated):
 
     def forward(self, inputs: ndarray, states: list[ndarray]) -> tuple[ndarray, list[ndarray]]:
         """One step."""
-        of_input, of_state = self._linear(inputs, states[0])
+        of_input, of_state = self._linear(inputs, states)
         out = activate(of_input + of_state, self._activation)
         return out, [out]
 
@@ -311,7 +323,7 @@ class LSTMCell(_Gated):
 
     def _step(self, inputs: ndarray, states: list[ndarray]) -> tuple[ndarray, ndarray]:
         """The output before any projection, and the cell."""
-        of_input, of_state = self._linear(inputs, states[0])
+        of_input, of_state = self._linear(inputs, states)
         enter, forget, new, leave = self._split(of_input + of_state)
         gate = self._recurrent_activation
         cell = activate(forget, gate) * states[1] + activate(enter, gate) * activate(new, self._activation)
@@ -401,7 +413,7 @@ class GRUCell(_Gated):
 
     def forward(self, inputs: ndarray, states: list[ndarray]) -> tuple[ndarray, list[ndarray]]:
         """One step."""
-        of_input, of_state = self._linear(inputs, states[0])
+        of_input, of_state = self._linear(inputs, states)
         (reset_i, update_i, new_i), (reset_h, update_h, new_h) = self._split(of_input), self._split(of_state)
         gate = self._recurrent_activation
         update = activate(update_i + update_h, gate)
@@ -424,6 +436,7 @@ class _CellChain(RecurrentCell):
         return list(self._children.values())
 
     def _with_states(self, states: list[ndarray]) -> Iterator[tuple[Any, list[ndarray]]]:
+        check_count(self, states)
         begin = 0
         for cell in self._cells():
             end = begin + len(cell.state_info())

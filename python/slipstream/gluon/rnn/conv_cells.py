@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ... import npx
@@ -9,6 +10,7 @@ from ..._core import ndarray
 from ..nn.conv import Sizes, sizes, spatial_layout
 from ..parameter import Parameter
 from .cells import HybridRecurrentCell, activate
+from .layers import check_states
 
 __all__ = [
     "Conv1DGRUCell",
@@ -78,11 +80,12 @@ class _ConvCell(HybridRecurrentCell):
         self.i2h_bias = parameter("i2h_bias", (rows,), i2h_bias_initializer)
         self.h2h_bias = parameter("h2h_bias", (rows,), h2h_bias_initializer)
 
-    def _state_shape(self) -> tuple[int, ...]:
+    def _state_shape(self, sizes: Sequence[int] | None = None) -> tuple[int, ...]:
+        """The shape of a state of one example, for inputs of other spatial sizes too."""
         space = [
             size + 2 * pad - dilate * (kernel - 1)
             for size, pad, dilate, kernel in zip(
-                self._input_shape[1:], self._pad, self._dilate, self._kernel, strict=True
+                sizes or self._input_shape[1:], self._pad, self._dilate, self._kernel, strict=True
             )
         ]
         return (self._channels, *space)
@@ -91,8 +94,16 @@ class _ConvCell(HybridRecurrentCell):
         """One state: (batch, channels, ...)."""
         return [{"shape": (batch_size, *self._state_shape()), "__layout__": self._layout}]
 
-    def _gate_parts(self, inputs: ndarray, state: ndarray) -> tuple[list[ndarray], list[ndarray]]:
-        """The convolutions of the input and of the state, each split into gates."""
+    def _check(self, inputs: ndarray, states: list[ndarray]) -> None:
+        if inputs.ndim != self._ndim + 2 or inputs.shape[1] != self._input_shape[0]:
+            expected = ", ".join(["batch", *map(str, self._input_shape)])
+            raise ValueError(f"{type(self).__name__}: expected inputs of shape ({expected}), got {inputs.shape}")
+        shape, count = self._state_shape(inputs.shape[2:]), len(self.state_info())
+        check_states(self, states, *([(batch, *shape)] * count for batch in (inputs.shape[0], 1)))
+
+    def _gate_parts(self, inputs: ndarray, states: list[ndarray]) -> tuple[list[ndarray], list[ndarray]]:
+        """The convolutions of the input and of the first state, each split into gates."""
+        self._check(inputs, states)
         device, rows = inputs.device, self._gates * self._channels
         of_input = npx.convolution(
             inputs,
@@ -106,7 +117,7 @@ class _ConvCell(HybridRecurrentCell):
             layout=self._layout,
         )
         of_state = npx.convolution(
-            state,
+            states[0],
             self.h2h_weight.data(device),
             self.h2h_bias.data(device),
             kernel=self._state_kernel,
@@ -128,7 +139,7 @@ class _ConvCell(HybridRecurrentCell):
 class _ConvRNNCell(_ConvCell):
     def forward(self, inputs: ndarray, states: list[ndarray]) -> tuple[ndarray, list[ndarray]]:
         """One step."""
-        (of_input,), (of_state,) = self._gate_parts(inputs, states[0])
+        (of_input,), (of_state,) = self._gate_parts(inputs, states)
         out = activate(of_input + of_state, self._activation)
         return out, [out]
 
@@ -142,7 +153,7 @@ class _ConvLSTMCell(_ConvCell):
 
     def forward(self, inputs: ndarray, states: list[ndarray]) -> tuple[ndarray, list[ndarray]]:
         """One step."""
-        of_input, of_state = self._gate_parts(inputs, states[0])
+        of_input, of_state = self._gate_parts(inputs, states)
         enter, forget, new, leave = (a + b for a, b in zip(of_input, of_state, strict=True))
         cell = npx.sigmoid(forget) * states[1] + npx.sigmoid(enter) * activate(new, self._activation)
         out = npx.sigmoid(leave) * activate(cell, self._activation)
@@ -154,7 +165,7 @@ class _ConvGRUCell(_ConvCell):
 
     def forward(self, inputs: ndarray, states: list[ndarray]) -> tuple[ndarray, list[ndarray]]:
         """One step."""
-        (reset_i, update_i, new_i), (reset_h, update_h, new_h) = self._gate_parts(inputs, states[0])
+        (reset_i, update_i, new_i), (reset_h, update_h, new_h) = self._gate_parts(inputs, states)
         update = npx.sigmoid(update_i + update_h)
         new = activate(new_i + npx.sigmoid(reset_i + reset_h) * new_h, self._activation)
         out = (1 - update) * new + update * states[0]

@@ -25,6 +25,20 @@ def make_states(infos: Sequence[dict[str, Any]], func: Callable[..., Any], optio
     return [func(info["shape"], **{"dtype": info.get("dtype"), **options}) for info in infos]
 
 
+def check_states(owner: Any, states: Sequence[Any], *allowed: Sequence[tuple[int, ...]]) -> None:
+    """Raises unless the states have one of the allowed lists of shapes."""
+    found = [getattr(state, "shape", state) for state in states]
+    if found not in allowed:
+        raise ValueError(f"{type(owner).__name__}: expected states of shapes {allowed[0]}, got {found}")
+
+
+def check_width(owner: Any, inputs: ndarray, width: int, known: int) -> None:
+    """Raises where the inputs have another number of features than the weights; those may not be known yet."""
+    if known > 0 and width != known:
+        name = type(owner).__name__
+        raise ValueError(f"{name}: inputs of shape {inputs.shape} have {width} features, but its weights take {known}")
+
+
 class _Recurrent(HybridBlock):
     """What the layers share. All weights and biases are parts of one flat parameter, `rnn_param`; `parts()` names them.
 
@@ -49,6 +63,9 @@ class _Recurrent(HybridBlock):
         mode: str,
         projection_size: int | None = None,
         h2r_weight_initializer: Any = None,
+        state_clip_min: float | None = None,
+        state_clip_max: float | None = None,
+        state_clip_nan: bool = False,
         use_sequence_length: bool = False,
         dtype: Any = "float32",
         **kwargs: Any,
@@ -64,6 +81,11 @@ class _Recurrent(HybridBlock):
         self._directions = 2 if bidirectional else 1
         self._input_size = input_size
         self._mode = mode
+        self._clip: dict[str, Any] = {
+            "lstm_state_clip_min": state_clip_min,
+            "lstm_state_clip_max": state_clip_max,
+            "lstm_state_clip_nan": state_clip_nan,
+        }
         self._use_sequence_length = use_sequence_length
         self.rnn_param = Parameter(
             "rnn_param",
@@ -101,6 +123,12 @@ class _Recurrent(HybridBlock):
     def _length(self, input_size: int) -> int:
         return sum(math.prod(shape) for shape in self._shapes(input_size).values())
 
+    def _width(self) -> int:
+        """The number of input features, which the length of the parameter tells; not above 0 if it is not known."""
+        shape = self.rnn_param.shape
+        spare = shape[0] - self._length(0) if shape else 0
+        return spare // (GATES[self._mode] * self._hidden_size * self._directions)
+
     def parts(self, device: Any = None) -> dict[str, ndarray]:
         """The weights and biases by MXNet 1's names (`l0_i2h_weight`), as views of the flat parameter.
 
@@ -111,7 +139,7 @@ class _Recurrent(HybridBlock):
         (6, 3)
         """
         flat, begin, found = self.rnn_param.data(device), 0, {}
-        for name, shape in self._shapes(self._input_size).items():
+        for name, shape in self._shapes(self._width()).items():
             end = begin + math.prod(shape)
             found[name], begin = flat[begin:end].reshape(shape), end
         return found
@@ -168,15 +196,14 @@ class _Recurrent(HybridBlock):
         """The outputs of the last layer for every step; given states, also the states after the last step."""
         if inputs.ndim != 3:
             raise ValueError(f"{type(self).__name__}: inputs of layout {self._layout} have 3 axes, not {inputs.shape}")
+        check_width(self, inputs, inputs.shape[2], self._width())
         time_first = inputs if self._layout == "TNC" else inputs.swapaxes(0, 1)
         batch = time_first.shape[1]
         given = states is not None
         if not given:
             states = self.begin_state(batch, device=inputs.device, dtype=inputs.dtype)
         states = [states] if isinstance(states, ndarray) else list(states)
-        for state, info in zip(states, self.state_info(batch), strict=True):
-            if state.shape != info["shape"]:
-                raise ValueError(f"{type(self).__name__}: expected a state of shape {info['shape']}, got {state.shape}")
+        check_states(self, states, [info["shape"] for info in self.state_info(batch)])
         out, *after = npx.rnn(
             time_first,
             self.rnn_param.data(inputs.device),
@@ -191,6 +218,7 @@ class _Recurrent(HybridBlock):
             p=self._dropout,
             use_sequence_length=sequence_length is not None,
             projection_size=self._projection_size,
+            **self._clip,
         )
         out = out if self._layout == "TNC" else out.swapaxes(0, 1)
         return (out, after) if given else out
@@ -241,7 +269,8 @@ class LSTM(_Recurrent):
     """Layers of long short-term memory, over sequences of layout TNC (time, batch, features) or NTC.
 
     Gates are in the order input, forget, cell, output. The states are the outputs and the cells. With
-    `projection_size` the outputs are a projection of that size.
+    `projection_size` the outputs are a projection of that size. With `state_clip_min` and `state_clip_max` the cells
+    stay within these; with `state_clip_nan` also where they are not numbers.
 
     >>> from slipstream.gluon import rnn
     >>> layer = rnn.LSTM(6, bidirectional=True)
@@ -265,12 +294,15 @@ class LSTM(_Recurrent):
         h2h_bias_initializer: Any = "zeros",
         projection_size: int | None = None,
         h2r_weight_initializer: Any = None,
+        state_clip_min: float | None = None,
+        state_clip_max: float | None = None,
+        state_clip_nan: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(
             hidden_size, num_layers, layout, dropout, bidirectional, input_size, i2h_weight_initializer,
             h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, "lstm", projection_size,
-            h2r_weight_initializer, **kwargs,
+            h2r_weight_initializer, state_clip_min, state_clip_max, state_clip_nan, **kwargs,
         )  # fmt: skip
 
 

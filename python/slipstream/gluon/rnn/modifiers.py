@@ -11,6 +11,7 @@ from .cells import (
     HybridRecurrentCell,
     RecurrentCell,
     Steps,
+    check_count,
     masked,
     merged,
     reversed_steps,
@@ -213,7 +214,7 @@ class VariationalDropoutCell(ModifierCell):
 
     def forward(self, inputs: ndarray, states: list[ndarray]) -> tuple[ndarray, list[ndarray]]:
         """One step. Of the states, the first (the output of the step before) has dropout."""
-        states = [self._drop("states", states[0]), *states[1:]]
+        states = [*(self._drop("states", first) for first in states[:1]), *states[1:]]
         out, after = self.base_cell(self._drop("inputs", inputs), states)
         return self._drop("outputs", out), after
 
@@ -263,6 +264,7 @@ class BidirectionalCell(HybridRecurrentCell):
         self.reset()
         steps = split_steps(inputs, layout, length)
         states = self._states_for(steps, begin_state)
+        check_count(self, states)
         count = len(self.l_cell.state_info())
         forth, after = self.l_cell.unroll(length, steps, states[:count], layout, False, valid_length)
         turned: Steps = reversed_steps(steps, valid_length)

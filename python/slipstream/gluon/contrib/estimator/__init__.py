@@ -3,9 +3,11 @@
 >>> from slipstream import gluon, np
 >>> from slipstream.gluon.contrib.estimator import Estimator
 >>> net = gluon.nn.Dense(1)
->>> estimator = Estimator(net, gluon.loss.L2Loss(), initializer="zeros")
+>>> trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
+>>> estimator = Estimator(net, gluon.loss.L2Loss(), initializer="zeros", trainer=trainer)
+>>> estimator.logger.setLevel("WARNING")  # it tells the metrics of each epoch otherwise
 >>> data = gluon.data.DataLoader(gluon.data.ArrayDataset(np.ones((8, 2)), np.ones((8, 1))), batch_size=4)
->>> estimator.fit(data, epochs=2, event_handlers=[])
+>>> estimator.fit(data, epochs=2)
 >>> estimator.train_metrics[0].name
 'training loss'
 """

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import copy
+import logging
+import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from .... import autograd
 from ....device import current_device
-from ....metric import CompositeEvalMetric, EvalMetric, Loss, create
+from ....metric import CompositeEvalMetric, EvalMetric
+from ....metric import Loss as LossMetric
+from ...loss import Loss
+from ...parameter import ParameterDict
 from ...trainer import Trainer
 from ...utils import split_and_load
 from .handlers import (
@@ -20,11 +26,11 @@ from .handlers import (
     GradientUpdateHandler,
     LoggingHandler,
     MetricHandler,
+    ProgressHandler,
     StoppingHandler,
     TrainBegin,
     TrainEnd,
     ValidationHandler,
-    logger,
 )
 
 
@@ -36,6 +42,11 @@ class BatchProcessor:
     """
 
     def _parts(self, data_batch: Any, device: Sequence[Any], batch_axis: int) -> tuple[list[Any], list[Any]]:
+        if not isinstance(data_batch, Sequence) or len(data_batch) < 2:
+            raise ValueError(
+                f"Estimator: a batch is (data, label), as a DataLoader gives it, not {type(data_batch).__name__}; "
+                "a batch_processor of your own may take others"
+            )
         data = split_and_load(data_batch[0], device, batch_axis, even_split=False)
         label = split_and_load(data_batch[1], device, batch_axis, even_split=False)
         return data, label
@@ -57,23 +68,65 @@ class BatchProcessor:
         return data, label, pred, loss
 
 
-def _metrics(given: Any) -> list[EvalMetric]:
+# ---- checked arguments
+
+
+def _metrics(given: Any, name: str) -> list[EvalMetric]:
+    given = list(given) if isinstance(given, (list, tuple)) else [] if given is None else [given]
+    for metric in given:
+        if not isinstance(metric, EvalMetric):
+            raise ValueError(f"Estimator: {name} must be an EvalMetric or a list of them, not {metric!r}")
+    return [part for one in given for part in (one.metrics if isinstance(one, CompositeEvalMetric) else [one])]
+
+
+def _loss(given: Any, name: str) -> Loss:
+    if not isinstance(given, Loss):
+        raise ValueError(f"Estimator: {name} must be a gluon.loss.Loss, not {given!r}")
+    return given
+
+
+def _trainer(given: Any, net: Any) -> Trainer:
     if given is None:
-        return []
-    given = given if isinstance(given, (list, tuple)) else [given]
-    made = [create(metric) for metric in given]
-    return [part for one in made for part in (one.metrics if isinstance(one, CompositeEvalMetric) else [one])]
+        warnings.warn("Estimator: no trainer is given: SGD with learning rate 0.001 is used", stacklevel=3)
+        return Trainer(net.collect_params(), "sgd", {"learning_rate": 0.001})
+    if not isinstance(given, Trainer):
+        raise ValueError(f"Estimator: trainer must be a gluon.Trainer, not {given!r}")
+    return given
+
+
+def _processor(given: Any) -> Any:
+    if given is None:
+        return BatchProcessor()
+    if not callable(getattr(given, "fit_batch", None)) or not callable(getattr(given, "evaluate_batch", None)):
+        raise ValueError(f"Estimator: batch_processor must have fit_batch() and evaluate_batch(), not be {given!r}")
+    return given
+
+
+class _Logger(logging.Logger):
+    """A logger that shows what is told to it: those of `getLogger` show nothing until the program sets them up."""
+
+    def __init__(self) -> None:
+        super().__init__("Estimator", logging.INFO)
+        self.addHandler(logging.StreamHandler(sys.stdout))
+
+    def isEnabledFor(self, level: int) -> bool:  # noqa: N802
+        # Loggers remember their answers, and setLevel() makes only those of `getLogger` forget them.
+        return not self.disabled and self.manager.disable < level >= self.level
 
 
 class Estimator:
     """Trains a net: `fit` goes over the data and calls handlers, `evaluate` measures on other data.
 
     `train_metrics` measure the training, `val_metrics` (copies of them, if not given) the evaluation; both end with the
-    loss. Nothing waits for values but the handlers that show or compare them.
+    loss. `logger` writes to the standard output; its level and handlers are yours to change. Nothing waits for values
+    but the handlers that show or compare them.
 
-    >>> from slipstream import gluon
-    >>> Estimator(gluon.nn.Dense(1), gluon.loss.L2Loss()).trainer.learning_rate
-    0.001
+    >>> from slipstream import gluon, metric
+    >>> net = gluon.nn.Dense(1)
+    >>> trainer = gluon.Trainer(net.collect_params(), "adam")
+    >>> estimator = Estimator(net, gluon.loss.L2Loss(), train_metrics=metric.MAE(), trainer=trainer)
+    >>> [m.name for m in estimator.val_metrics]
+    ['validation mae', 'validation loss']
     """
 
     def __init__(
@@ -92,33 +145,38 @@ class Estimator:
         context: Any = None,
     ) -> None:
         self.net = net
-        self.loss = loss
+        self.loss = _loss(loss, "loss")
         self.val_net = val_net if val_net is not None else net
-        self.val_loss = val_loss if val_loss is not None else loss
+        self.val_loss = _loss(val_loss, "val_loss") if val_loss is not None else self.loss
         devices = device if device is not None else context
         self.device = list(devices) if isinstance(devices, (list, tuple)) else [devices or current_device()]
-        self.logger = logger
-        self.batch_processor = batch_processor or BatchProcessor()
-        self._train_metrics = _metrics(train_metrics)
-        self._val_metrics = _metrics(val_metrics) if val_metrics is not None else copy.deepcopy(self._train_metrics)
-        self._train_metrics.append(Loss("training loss"))
+        self.logger = _Logger()
+        self.batch_processor = _processor(batch_processor)
+        self._train_metrics = _metrics(train_metrics, "train_metrics")
+        self._val_metrics = _metrics(val_metrics, "val_metrics")
+        if val_metrics is None:
+            self._val_metrics = copy.deepcopy(self._train_metrics)
+        self._train_metrics.append(LossMetric("training loss"))
         for metric in self._val_metrics:
             metric.name = f"validation {metric.name}"
-        self._val_metrics.append(Loss("validation loss"))
+        self._val_metrics.append(LossMetric("validation loss"))
         self._initialize(initializer)
-        self.trainer = trainer or Trainer(net.collect_params(), "adam", {"learning_rate": 0.001})
+        self.trainer = _trainer(trainer, net)
         self.max_epoch: int | None = None
         self.max_batch: int | None = None
         self.epoch_length: int | None = None
 
     def _initialize(self, initializer: Any) -> None:
-        """Gives values to parameters that have none; an initializer that is given is for all of them."""
-        parameters = self.net.collect_params().values()
-        fresh = [p for p in parameters if p._data is None and p._deferred is None]
-        if initializer is not None:
-            self.net.initialize(init=initializer, device=self.device, force_reinit=True)
-        elif fresh:
-            self.net.initialize(device=self.device)
+        """Gives values to the parameters that have none."""
+        parameters = self.net.collect_params().items()
+        fresh = {name: p for name, p in parameters if p._data is None and p._deferred is None}
+        ParameterDict(fresh).initialize(initializer, self.device)
+        if initializer is not None and not fresh:
+            warnings.warn(
+                "Estimator: the net has its values already, the initializer is not used; to begin anew call "
+                "net.initialize(..., force_reinit=True)",
+                stacklevel=3,
+            )
 
     @property
     def train_metrics(self) -> list[EvalMetric]:
@@ -155,10 +213,14 @@ class Estimator:
     ) -> None:
         """Trains for so many epochs, or so many batches.
 
-        Without `event_handlers` the metrics of each epoch are logged; give your own (or `[]`) to decide otherwise.
+        The metrics of each epoch are logged, unless `event_handlers` have a `LoggingHandler` or a `ProgressHandler`.
         """
         if (epochs is None) == (batches is None):
             raise ValueError(f"fit: give either epochs or batches, not epochs={epochs} and batches={batches}")
+        if (epochs or batches or 0) < 1:
+            raise ValueError(f"fit: epochs={epochs}, batches={batches}: there must be at least one")
+        if not hasattr(train_data, "__iter__"):
+            raise ValueError(f"fit: train_data must be a DataLoader, not {type(train_data).__name__}")
         self.max_epoch, self.max_batch = epochs, batches
         self.epoch_length = len(train_data) if hasattr(train_data, "__len__") else None
         handlers = self._handlers(event_handlers, val_data)
@@ -171,13 +233,15 @@ class Estimator:
 
     def _epoch(self, handlers: list[EventHandler], train_data: Any, batch_axis: int) -> bool:
         """One pass over the data; tells whether the training is over."""
+        over = False
         _call(handlers, EpochBegin, "epoch_begin", self)
         for batch in train_data:
             _call(handlers, BatchBegin, "batch_begin", self, batch=batch)
             _, label, pred, loss = self.batch_processor.fit_batch(self, batch, batch_axis)
             if _call(handlers, BatchEnd, "batch_end", self, batch=batch, pred=pred, label=label, loss=loss):
-                return True
-        return _call(handlers, EpochEnd, "epoch_end", self)
+                over = True
+                break
+        return _call(handlers, EpochEnd, "epoch_end", self) or over
 
     def _handlers(self, given: Any, val_data: Any) -> list[EventHandler]:
         """The handlers that are given, and those that every training needs."""
@@ -191,7 +255,7 @@ class Estimator:
                 handlers.append(make())
         if val_data is not None and not any(isinstance(handler, ValidationHandler) for handler in handlers):
             handlers.append(ValidationHandler(val_data, self.evaluate))
-        if given is None:
+        if not any(isinstance(handler, (LoggingHandler, ProgressHandler)) for handler in handlers):
             shown = self.train_metrics + (self.val_metrics if val_data is not None else [])
             handlers.append(LoggingHandler(metrics=shown))
         return _in_order(handlers)

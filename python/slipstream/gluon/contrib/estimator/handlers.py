@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import operator
 import os
@@ -115,6 +114,8 @@ class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
     >>> handler.batch_end(None), handler.batch_end(None)
     (False, True)
     """
+
+    priority = 1  # how much is left to do is known when the checkpoint handlers have begun
 
     def __init__(self, max_epoch: int | None = None, max_batch: int | None = None) -> None:
         self.max_epoch = max_epoch
@@ -359,7 +360,7 @@ class _Watch:
 
 
 class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
-    """Ends the training when a metric has not become better for `patience` epochs.
+    """Ends the training when a metric has not become better for `patience` epochs; `stopped_epoch` counts from 0.
 
     >>> from slipstream import metric
     >>> EarlyStoppingHandler(metric.Loss(), patience=2).patience
@@ -392,25 +393,28 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
 
     def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> bool:
         """Looks at the metric, and waits for it."""
-        self.current_epoch += 1
         if self._watch.better():
             self.wait = 0
         else:
             self.wait += 1
-            if self.wait > self.patience:
+            if self.wait >= self.patience:
                 self.stopped_epoch = self.current_epoch
                 self.stop_training = True
+        self.current_epoch += 1
         return self.stop_training
 
     def train_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
         """Says why it was over."""
-        if self.stopped_epoch:
+        if self.stop_training:
             told = (self.stopped_epoch, self.monitor.name, self._watch.best)
             estimator.logger.info("Stopped early after epoch %d: %s was best at %.4f", *told)
 
 
 class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
     """Writes parameters and the trainer's states after so many epochs or batches, and the best ones if wanted.
+
+    With `resume_from_checkpoint` the newest files are read first, if there are any, and the training does what is left
+    of its epochs or batches.
 
     >>> import tempfile
     >>> CheckpointHandler(tempfile.mkdtemp(), model_prefix="net", max_checkpoints=3).max_checkpoints
@@ -444,7 +448,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         self._watch = _Watch(monitor, mode) if save_best and monitor is not None else None
 
     def train_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Makes the folder, and goes on from the newest checkpoint if wanted."""
+        """Makes the folder, and goes on from the newest checkpoint if that is wanted and there is one."""
         os.makedirs(self.model_dir, exist_ok=True)
         self.current_epoch = self.current_batch = 0
         if self.resume_from_checkpoint:
@@ -454,13 +458,34 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         start, end = f"{self.model_prefix}-epoch", ".params"
         names = [name for name in os.listdir(self.model_dir) if name.startswith(start) and name.endswith(end)]
         if not names:
-            raise FileNotFoundError(f"CheckpointHandler: there is no checkpoint {start}*{end} in {self.model_dir!r}")
+            estimator.logger.info("There is no checkpoint %s*%s in %r: from the beginning", start, end, self.model_dir)
+            return
         newest = max(names, key=lambda name: [int(n) for n in name[len(start) : -len(end)].split("batch")])
         epoch, batch = newest[len(start) : -len(end)].split("batch")
         path = os.path.join(self.model_dir, newest)
+        self._leave_rest(estimator, int(epoch) + 1, int(batch), path)
         estimator.net.load_parameters(path)
         estimator.trainer.load_states(path.removesuffix(end) + ".states")
         self.current_epoch, self.current_batch = int(epoch) + 1, int(batch)
+        estimator.logger.info("Goes on from %s", path)
+
+    def _leave_rest(self, estimator: Any, epochs: int, batches: int, path: str) -> None:
+        """Takes what was done before off what the estimator is to do."""
+        if estimator.max_epoch is not None and self.batch_period:
+            raise ValueError(
+                f"CheckpointHandler: {path} may be from within an epoch: to resume a training by epochs, save by "
+                "epochs alone (batch_period=None)"
+            )
+        for what, limit, done in (("epochs", "max_epoch", epochs), ("batches", "max_batch", batches)):
+            wanted = getattr(estimator, limit)
+            if wanted is None:
+                continue
+            if wanted <= done:
+                raise ValueError(
+                    f"CheckpointHandler: nothing is left to train: {path} has {done} of {wanted} {what} behind it; "
+                    "resume_from_checkpoint=False begins anew"
+                )
+            setattr(estimator, limit, wanted - done)
 
     def _save(self, estimator: Any, name: str) -> str:
         path = os.path.join(self.model_dir, f"{self.model_prefix}-{name}")
@@ -491,6 +516,3 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         if self.epoch_period and (self.current_epoch + 1) % self.epoch_period == 0:
             self._checkpoint(estimator)
         self.current_epoch += 1
-
-
-logger = logging.getLogger("slipstream.estimator")

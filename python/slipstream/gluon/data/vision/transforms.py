@@ -480,7 +480,7 @@ class RandomGray(_Of):
 
 
 def _turned(x: ndarray, degrees: float, zoom_in: bool, zoom_out: bool, name: str) -> ndarray:
-    """An image with channels first, turned about its middle; what was outside is 0."""
+    """An image with channels first, turned about its middle, against the clock; what was outside is 0."""
     if zoom_in and zoom_out:
         raise ValueError(f"{name}: zoom_in and zoom_out exclude each other")
     if x.ndim not in (3, 4) or x.dtype.kind != "f":
@@ -496,8 +496,8 @@ def _turned(x: ndarray, degrees: float, zoom_in: bool, zoom_out: bool, name: str
         )
         zoom = reach if zoom_out else 1 / reach
     down, across = numpy.mgrid[:height, :width] - numpy.array([(height - 1) / 2, (width - 1) / 2])[:, None, None]
-    y = (c * down - s * across) * zoom + (height - 1) / 2
-    left = (s * down + c * across) * zoom + (width - 1) / 2
+    y = (c * down + s * across) * zoom + (height - 1) / 2
+    left = (c * across - s * down) * zoom + (width - 1) / 2
     flat, total = x.reshape(*x.shape[:-2], height * width), np.zeros((), dtype=x.dtype, device=x.device)
     for i, j in ((0, 0), (0, 1), (1, 0), (1, 1)):
         row, column = numpy.floor(y) + i, numpy.floor(left) + j
@@ -510,10 +510,11 @@ def _turned(x: ndarray, degrees: float, zoom_in: bool, zoom_out: bool, name: str
 
 
 class Rotate(_Of):
-    """The image turned by an angle; `zoom_in` leaves no empty corners, `zoom_out` loses none. Channels first.
+    """The image turned against the clock; `zoom_in` leaves no empty corners, `zoom_out` loses none. Channels first.
 
-    >>> Rotate(180)(np.array([[[1.0, 2.0]]]))
-    array([[[2., 1.]]])
+    >>> Rotate(90)(np.array([[[1.0, 2.0], [3.0, 4.0]]]))
+    array([[[2., 4.],
+            [1., 3.]]])
     """
 
     def __init__(self, rotation_degrees: float, zoom_in: bool = False, zoom_out: bool = False) -> None:
@@ -525,7 +526,7 @@ class Rotate(_Of):
 
 
 class RandomRotation(_Of):
-    """Turned by an angle between two limits, with probability `rotate_with_proba`. Channels first.
+    """Turned against the clock by an angle between two limits, with probability `rotate_with_proba`. Channels first.
 
     >>> RandomRotation((-10, 10))(np.ones((1, 4, 4))).shape
     (1, 4, 4)
