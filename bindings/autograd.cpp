@@ -82,7 +82,7 @@ PyObject* detach(PyObject* self, PyObject*) {
 
 PyObject* drop_grad(PyObject* self, PyObject*) {
   return guarded([&]() -> PyObject* {
-    if (tape::leaf_of(as_array(self))) as_array(self).set_node({});
+    tape::drop(as_array(self));
     Py_RETURN_NONE;
   });
 }
