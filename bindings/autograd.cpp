@@ -82,7 +82,7 @@ PyObject* detach(PyObject* self, PyObject*) {
 
 PyObject* drop_grad(PyObject* self, PyObject*) {
   return guarded([&]() -> PyObject* {
-    if (tape::leaf_of(as_array(self))) as_array(self).set_node({});
+    tape::drop(as_array(self));
     Py_RETURN_NONE;
   });
 }
@@ -312,6 +312,9 @@ void bind_autograd(nb::module_& m) {
       },
       nb::arg("x"), nb::arg("version"),
       "Inside a gradient: raises if the array was written since it had that version.");
+  m.def(
+      "follows", [](const Array& x) { return tape::follows(x); }, nb::arg("x"),
+      "Would the tape note what is computed from the array now?");
   m.def("note_function", &note_function, nb::arg("name"), nb::arg("results"), nb::arg("inputs"), nb::arg("backward"),
         nb::arg("keep_results"), "Results computed where the tape did not look, with a history given by a function.");
 }

@@ -231,14 +231,15 @@ Array deviation(const Array& x, const ReduceOptions& options, double correction)
 }
 
 Array logsumexp(const Array& x, const ReduceOptions& options) {
-  DType type = options.dtype.value_or(float_of(x.dtype));
+  DType result = options.dtype.value_or(float_of(x.dtype));
+  DType type = is_half(result) ? DType::f32 : result;  // the sum may be more than half a float can hold
   Array y = as_type(x, type);
   Arg lowest = Arg(Scalar::of(-INFINITY));
   if (options.where) y = elementwise(Row::where, {Arg(*options.where), Arg(y), lowest});
   if (y.size() == 0 || reduced_count(y.shape, options.axes) == 0) {
     ReduceOptions empty = plain(options, type);
     empty.where = nullptr;
-    return finish(elementwise(Row::log, {Arg(reduce(Row::sum, y, empty))}), options);
+    return finish(as_type(elementwise(Row::log, {Arg(reduce(Row::sum, y, empty))}), result), options);
   }
   ReduceOptions keep = plain(options, type);
   keep.where = nullptr;
@@ -246,7 +247,7 @@ Array logsumexp(const Array& x, const ReduceOptions& options) {
   top = elementwise(Row::where, {Arg(elementwise(Row::isfinite, {Arg(top)})), Arg(top), Arg(Scalar::of(0.0))});
   Array parts = elementwise(Row::exp, {Arg(elementwise(Row::subtract, {Arg(y), Arg(top)}))});
   Array total = elementwise(Row::log, {Arg(reduce(Row::sum, parts, keep))});
-  return finish(elementwise(Row::add, {Arg(total), Arg(top)}), options);
+  return finish(as_type(elementwise(Row::add, {Arg(total), Arg(top)}), result), options);
 }
 
 }  // namespace slipstream

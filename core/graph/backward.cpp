@@ -118,7 +118,7 @@ void Pass::explore(bool leaves) {
   });
   for (int number : order_) {
     Entry& entry = entries_[static_cast<size_t>(number)];
-    entry.needed = leaves ? entry.node->is_leaf() : entry.variable >= 0;
+    entry.needed = leaves ? entry.node->is_leaf() || entry.node->attached : entry.variable >= 0;
     for (const Ref<Node>& input : entry.node->inputs())
       entry.needed |= input && entries_[static_cast<size_t>(numbers_.at(input.get()))].needed;
   }
@@ -241,6 +241,8 @@ void Pass::run(bool leaves) {
     add_products(entry);
     if (entry.variable >= 0 && !entry.gradients.empty())
       found_[static_cast<size_t>(entry.variable)] = entry.gradients[0];
+    if (leaves && entry.node->attached)
+      static_cast<Leaf&>(*entry.node->attached).receive(entry.gradients.empty() ? Array() : entry.gradients[0]);
     step(entry, leaves);
     entry.node.reset();
   }

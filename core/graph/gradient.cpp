@@ -76,6 +76,9 @@ thread_local uint32_t reduced_axes = 0;
   }
 #include "../ops.def"
 
+// Marks an expression: see Expression::applies.
+Var complex_only(const Var& v) { return v; }
+
 // For each element, the product of the others along the reduced axes. Not result / x, for x may be 0.
 Var others(const Var& v) {
   const Array& x = v.arg.array();
@@ -129,6 +132,8 @@ constexpr uint8_t names(std::string_view text) {
 struct Expression {
   Array (*value)(const Call&) = nullptr;
   uint8_t names = 0;
+  bool complex_only = false;
+  bool applies(DType t) const { return is_complex(t) || !complex_only; }  // else 0, for which nothing is kept
 };
 struct Expressions {
   Expression of[3];
@@ -137,7 +142,9 @@ struct Expressions {
 #define SLIP_NAMES1 [[maybe_unused]] const Var &g = call.g, &r = call.r, &x = call.x[0];
 #define SLIP_NAMES2 SLIP_NAMES1 [[maybe_unused]] const Var& y = call.x[1];
 #define SLIP_NAMES3 SLIP_NAMES2 [[maybe_unused]] const Var& z = call.x[2];
-#define SLIP_GRADIENT(NAMES, G) {[](const Call& call) -> Array { NAMES return value_of(G); }, names(#G)}
+#define SLIP_GRADIENT(NAMES, G)                                            \
+  {[](const Call& call) -> Array { NAMES return value_of(G); }, names(#G), \
+   std::string_view(#G).starts_with("complex_only(")}
 
 constexpr Expressions kGradients[] = {
 #define UNARY(name, RULE, V, G, ...) {{SLIP_GRADIENT(SLIP_NAMES1, G), {}, {}}},
@@ -166,7 +173,7 @@ class RowNode final : public tape::Node {
       types_[i] = arg.array().dtype;
       if (!arg.array().node() || !differentiable(types_[i])) continue;
       inputs_[i] = tape::ref_of(arg.array());
-      named |= expression(row, i).names;
+      if (expression(row, i).applies(types_[i])) named |= expression(row, i).names;
       if (!(arg.array().shape == result.shape)) keep_shape(i, arg.array().shape);
     }
     for (int i = 0; i < arity_; i++)
@@ -191,7 +198,7 @@ class RowNode final : public tape::Node {
     Call call(g, axes_);
     fill(call, kept);
     for (int i = 0; i < arity_; i++) {
-      if (!inputs_[i] || !to.wants(i)) continue;
+      if (!inputs_[i] || !to.wants(i) || !expression(row_, i).applies(types_[i])) continue;
       Array gradient = expression(row_, i).value(call);
       if (gradient) to.add(i, tape::back_to(std::move(gradient), shape_of(i, g), types_[i]));
     }

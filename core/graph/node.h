@@ -34,6 +34,7 @@ class Node {
   uint64_t sequence = 0;  // above those of all inputs
   SourceId source = 0;    // the line that recorded it
   bool forgotten = false;
+  Ref<Node> attached;     // the leaf that gets the result's gradient too, where one is attached to the result
   bool derived = false;          // from what was written into the array's storage, up to this version of it
   uint32_t derived_version = 0;
 

@@ -235,10 +235,24 @@ Array put(const Array& g, const View& inner, const Shape& shape) {
 
 void attach(const Array& x, Array grad, GradReq req) {
   if (!grad || req == GradReq::null) return x.set_node({});
-  x.set_node(Ref<Node>::adopt(new Leaf(grad.detached(), req)));
+  auto leaf = Ref<Node>::adopt(new Leaf(grad.detached(), req));
+  Node* node = history(x);
+  if (!node || node->is_leaf() || node->forgotten) return x.set_node(std::move(leaf));
+  node->attached = std::move(leaf);
+  node->derived = false;  // else the next write to the storage would take the gradient away
 }
 
-Leaf* leaf_of(const Array& x) { return x.node() && x.node()->is_leaf() ? static_cast<Leaf*>(x.node()) : nullptr; }
+void drop(const Array& x) {
+  Node* node = x.node();
+  if (!node) return;
+  if (node->is_leaf()) return x.set_node({});
+  node->attached.reset();
+}
+
+Leaf* leaf_of(const Array& x) {
+  Node* node = x.node();
+  return static_cast<Leaf*>(!node || node->is_leaf() ? node : node->attached.get());
+}
 
 namespace {
 

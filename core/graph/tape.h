@@ -162,9 +162,11 @@ class Leaf final : public Node {
   std::function<void(const Array& grad)> on_gradient;  // called when its gradient has been recorded
 };
 
-// Makes x a leaf whose gradient is written to `grad`; without grad or with GradReq::null, x has no gradient.
+// The gradient of x is written to `grad`: x becomes a leaf, but a recorded result keeps its history as well. Without
+// grad or with GradReq::null, x has neither gradient nor history.
 void attach(const Array& x, Array grad, GradReq req);
-Leaf* leaf_of(const Array& x);  // nullptr: not a leaf
+void drop(const Array& x);      // takes the gradient away; a result keeps its history
+Leaf* leaf_of(const Array& x);  // where its gradient is written; nullptr: nowhere
 
 // ---- differentiation: backward.cpp --------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ namespace slipstream::tape {
 void check_write(const char* op, const Array& target) {
   if (!recording() || !target.node() || target.node()->derived) return;
   Node& node = *target.node();
-  if (node.is_leaf())
+  if (leaf_of(target))
     fail(ErrorKind::runtime, op, ": an array with a gradient attached cannot be written in place while recording; ",
          "write outside record(), or under autograd.pause()");
   fail(ErrorKind::runtime, op, ": the result of ", node.name(), ", recorded at ", place(node.source),

@@ -135,17 +135,6 @@ def test_outside_of_record_nothing_is_followed() -> None:
         (x * 2).backward()
 
 
-def test_attach_inside_of_record_cuts_the_graph() -> None:
-    x = leaf([2.0])
-    with autograd.record():
-        y = x * x
-        y.attach_grad()
-        z = y * 3
-    z.backward()
-    same(y.grad, [3])
-    same(x.grad, [0])
-
-
 def test_mark_variables() -> None:
     x, y, g, h = np.ones(1), np.ones(1), np.zeros(1), np.zeros(1)
     autograd.mark_variables([x, y], [g, h], ["write", "add"])

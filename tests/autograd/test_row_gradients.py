@@ -120,6 +120,7 @@ def test_complex_numbers() -> None:
     z = np.array(rng.normal(size=3) + 1j * rng.normal(size=3), dtype="complex128")
     z.attach_grad()
     functions = [lambda z: (z * z * (2 + 1j)).real, np.abs, lambda z: np.exp(z).imag, lambda z: z.imag * z.real]
+    functions += [lambda z: np.sign(z).real, lambda z: np.sign(z * z).imag * z.real]
     for f in functions:
         with autograd.record():
             y = f(z).sum()
@@ -131,3 +132,25 @@ def test_complex_numbers() -> None:
             across = [float(f(np.array(values + d * w, dtype="complex128")).sum()) for w in (1, -1, 1j, -1j)]
             expected = (across[0] - across[1] - 1j * (across[2] - across[3])) / (2 * step)
             numpy.testing.assert_allclose(z.grad.asnumpy()[i], expected, rtol=1e-6, atol=1e-8)
+
+
+def test_the_sign_of_complex_numbers(rng: numpy.random.Generator) -> None:
+    x, y = rng.normal(size=6), rng.normal(size=6)
+    check(lambda x: np.sign(x + 2j * x**2).real, [x], rng)
+    check(lambda x, y: np.sign(x + 1j * y).imag, [x, y], rng)
+    check(lambda x, y: np.abs(x + 1j * y), [x, y], rng)
+    check(lambda x: np.abs(np.fft.fft(x)), [x], rng)
+    with autograd.record():
+        z = np.array([0, 2j, -3], dtype="complex128")
+        z.attach_grad()
+        np.sign(z).sum().backward()
+    numpy.testing.assert_array_equal(z.grad.asnumpy(), [0, 0.5, 0])
+
+
+def test_the_sign_of_reals_keeps_nothing() -> None:
+    x = leaf([1.0, -2.0])
+    with autograd.record():
+        y = np.sign(x)
+    x += 1  # no gradient needs what is written here
+    y.backward()
+    numpy.testing.assert_array_equal(x.grad.asnumpy(), [0, 0])

@@ -9,7 +9,7 @@ import numpy
 import pytest
 from compare import same
 
-from slipstream import autograd, np, npx
+from slipstream import autograd, gluon, np, npx
 
 Values = Any
 
@@ -235,3 +235,23 @@ def test_sliding_windows(rng: numpy.random.Generator, symmetric: bool) -> None:
     same(npx.sldwin_atten_score(np.array(q), np.array(k), gaps, **options), scores)
     same(npx.sldwin_atten_context(np.array(scores), np.array(v), gaps, **options), context)
     same(npx.sldwin_atten_mask_like(np.array(scores), gaps, np.array(ends), **options), mask)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_softmax_of_rows_whose_sum_half_floats_cannot_hold(dtype: str) -> None:
+    n = 70000
+    x, all_count = np.zeros((1, n), dtype=dtype), np.ones((1, n), dtype=bool)
+    for made in (npx.softmax(x), npx.softmin(x), npx.masked_softmax(x, all_count), npx.softmax(x.T, axis=0)):
+        assert made.dtype == x.dtype
+        assert abs(float(made.astype("float32").sum()) - 1) < 0.01
+    logs = [npx.log_softmax(x), npx.log_softmax(x.T, axis=0), npx.masked_log_softmax(x, all_count)]
+    logs += [-npx.logsumexp(x), -gluon.loss.SoftmaxCELoss()(x, np.array([3]))]
+    for made in logs:
+        assert made.dtype == x.dtype
+        assert abs(float(made.astype("float32").min()) + math.log(n)) < 0.05
+    assert abs(float(npx.softmax(x, np.array([66000]), use_length=True).astype("float32").sum()) - 1) < 0.01
+    x.attach_grad()
+    with autograd.record():
+        loss = gluon.loss.SoftmaxCELoss()(x, np.array([3]))
+    loss.backward()
+    assert abs(float(x.grad[0, 3]) + 1) < 1e-2 and abs(float(x.grad[0, 4]) * n - 1) < 1e-2

@@ -2,11 +2,14 @@
 
 `waits`: the shape of the result depends on values, or Python code is called; the arguments are waited for.
 `behind`: a host call, off the Python thread; nothing waits.
+
+The tape cannot follow either. An argument that changes the result by steps alone is given detached; any other one that
+has a history is refused while recording, where the result is of floats.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy
@@ -58,7 +61,47 @@ def ours(value: Any, device: Any = None) -> Any:
     return value
 
 
+def _arrays(value: Any) -> Iterator[Any]:
+    """The arrays in nested tuples and lists, ours and NumPy's."""
+    if isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _arrays(item)
+    elif isinstance(value, (ndarray, numpy.ndarray, numpy.generic)):
+        yield value
+
+
+def is_inexact(dtype: numpy.dtype[Any]) -> bool:
+    """Whether numbers of the type can have gradients: floats, bfloat16 and complex numbers."""
+    return dtype.kind in "fcV"
+
+
+def refuse_history(function: str, *given: Any) -> None:
+    """Raises if the tape follows one of the arguments of a function that it cannot follow."""
+    if _core.is_recording() and any(isinstance(x, ndarray) and _core.follows(x) for x in _arrays(given)):
+        raise RuntimeError(
+            f"{function} has no gradient here, for NumPy computes it, but an argument depends on arrays with "
+            "gradients: detach() the argument, or call the function under autograd.pause()"
+        )
+
+
+def called(name: str, function: Callable[..., Any], args: Any, options: dict[str, Any]) -> Any:
+    """What a function of NumPy's, for ours of that name, gives for the values of the arguments."""
+    made = function(*map(plain, args), **{name: plain(value) for name, value in options.items()})
+    if any(is_inexact(part.dtype) for part in _arrays(made)):
+        refuse_history(name, args, list(options.values()))
+    return made
+
+
 def waiting(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """NumPy's function on the values of the arguments, its result as ours, on the device of the first array."""
     device = next((a.device for a in args if isinstance(a, ndarray)), None)
-    return ours(function(*map(plain, args), **{name: plain(value) for name, value in options.items()}), device)
+    return ours(called(f"np.{function.__name__}", function, args, options), device)
+
+
+def behind(
+    function: str, run: Callable[..., Any], inputs: Sequence[ndarray], shape: Any, dtype: Any, device: Any = None
+) -> Any:
+    """`run` on the values of the inputs, on a worker: `_core.host_call` for a public function of that name."""
+    if is_inexact(numpy.dtype(dtype)):
+        refuse_history(function, list(inputs))
+    return _core.host_call(run, inputs, shape, dtype, device)

@@ -12,7 +12,7 @@ import numpy
 from .. import _core
 from .._core import ndarray
 from ._arguments import as_array, public
-from ._by_numpy import by_numpy, ours
+from ._by_numpy import by_numpy, ours, refuse_history
 from ._joining import concatenate
 from ._sorting import searchsorted
 from ._types import ArrayLike
@@ -60,6 +60,7 @@ def _edges(a: ndarray, bins: Any, ends: Any, weights: Any, function: str) -> tup
     if isinstance(bins, str):
         if weights is not None:
             raise TypeError(f"{function}: the rule {bins!r} knows no weights")
+        refuse_history(f"np.{function}", a)
         values = _core.read_values(a, function)
         return ours(numpy.histogram_bin_edges(values, bins, ends), a.device), True
     if bins.ndim if isinstance(bins, ndarray) else numpy.ndim(bins):

@@ -11,7 +11,7 @@ from .. import _core
 from .._core import ndarray
 from ..device import resolve
 from ._arguments import as_array, as_dtype, check_choice
-from ._by_numpy import by_numpy
+from ._by_numpy import behind, by_numpy
 from ._draws import F64, INT, Call, Draws, check, dims_of, float_type
 from ._types import ArrayLike, DeviceLike, DTypeLike, Shape
 
@@ -164,7 +164,8 @@ class Discrete(Draws):
             generator: Any = numpy.random.Generator(numpy.random.Philox(key=key))
             return generator.multivariate_hypergeometric(counts.astype(INT), nsample, dims, method=method)
 
-        made: ndarray = _core.host_call(draw, [self._key(place), given], (*dims, given.size), INT, place)
+        shape, inputs = (*dims, given.size), [self._key(place), given]
+        made: ndarray = behind("np.random.multivariate_hypergeometric", draw, inputs, shape, INT, place)
         return made
 
     @by_numpy("behind")
@@ -244,7 +245,8 @@ class Discrete(Draws):
             exact = [v.astype(INT) if integers else v for v in given]
             return numpy.asarray(getattr(generator, call.function)(*exact, size=call.shape), dtype)
 
-        made: ndarray = _core.host_call(draw, [seed, *parameters], call.shape, dtype, call.device)
+        name = f"np.random.{call.function}"
+        made: ndarray = behind(name, draw, [seed, *parameters], call.shape, dtype, call.device)
         return made
 
     def multinomial(
@@ -334,7 +336,8 @@ class Discrete(Draws):
         n = centre.shape[-1] if centre.ndim else 0
         if centre.ndim == 0 or matrix.shape[-2:] != (n, n) or matrix.ndim < 2:
             raise ValueError(f"multivariate_normal: shapes {centre.shape} of mean and {matrix.shape} of cov do not fit")
-        factor = _core.host_call(_factor_of(check_valid, tol or 1e-8), [matrix], matrix.shape, F64, place)
+        factored = _factor_of(check_valid, tol or 1e-8)
+        factor = behind("np.random.multivariate_normal", factored, [matrix], matrix.shape, F64, place)
         batch = numpy.broadcast_shapes(centre.shape[:-1], matrix.shape[:-2])
         draws = _core.random_normal(self._state, 0.0, 1.0, (*dims_of(size), *batch, 1, n), F64, place)
         made = _core.squeeze(_core.matmul(draws, factor), [-2]) + centre

@@ -11,6 +11,7 @@ from .. import _core
 from .._core import ndarray
 from ..device import Device, resolve
 from ._arguments import as_array, as_dims, as_dtype, deliver
+from ._by_numpy import behind
 from ._types import DTypeLike
 
 INT = numpy.dtype("int64")
@@ -173,7 +174,7 @@ class Draws:
             low, high = (numpy.ceil(v).astype(INT) if v.dtype.kind == "f" else v for v in (low, high))
             return numpy.asarray(generator.integers(low, high, size=shape, dtype=kind))
 
-        made: ndarray = _core.host_call(draw, [self._key(place), *bounds], shape, kind, place)
+        made: ndarray = behind(f"np.random.{function}", draw, [self._key(place), *bounds], shape, kind, place)
         return made
 
     def _key(self, place: Device) -> ndarray:

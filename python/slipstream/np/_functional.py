@@ -10,7 +10,7 @@ import numpy
 from .. import _core
 from .._core import ndarray
 from ._arguments import as_array, as_dims, default_dtype, normal_axis, public
-from ._by_numpy import by_numpy, ours, plain
+from ._by_numpy import by_numpy, called, is_inexact, ours, plain, refuse_history
 from ._manipulation import expand_dims, moveaxis
 from ._types import ArrayLike, DTypeLike, Shape
 
@@ -66,7 +66,7 @@ class vectorize:  # noqa: N801
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the function for each element."""
         first = next((a for a in args if isinstance(a, ndarray)), None)
-        made = self._function(*map(plain, args), **{name: plain(value) for name, value in kwargs.items()})
+        made = called("np.vectorize", self._function, args, kwargs)
         if first is not None and first.dtype.kind == "f" and getattr(made, "dtype", None) == numpy.float64:
             made = made.astype(first.dtype)
         return ours(made, None if first is None else first.device)
@@ -85,6 +85,8 @@ def frompyfunc(func: Callable[..., Any], nin: int, nout: int, *, identity: Any =
         made = elementwise(*map(plain, args))
         results = made if isinstance(made, tuple) else (made,)
         arrays = tuple(as_array(r.tolist() if isinstance(r, numpy.ndarray) else r) for r in results)
+        if any(is_inexact(a.dtype) for a in arrays):
+            refuse_history("np.frompyfunc", args)
         return arrays if nout > 1 else arrays[0]
 
     return call

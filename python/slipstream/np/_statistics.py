@@ -11,7 +11,7 @@ import numpy
 from .. import _core
 from .._core import ndarray
 from ._arguments import as_array, as_dtype, deliver, is_number, normal_axes, public
-from ._by_numpy import by_numpy
+from ._by_numpy import behind, by_numpy
 from ._joining import concatenate
 from ._manipulation import moveaxis
 from ._sorting import _gather
@@ -170,12 +170,12 @@ def _weighted(a: ArrayLike, q: Any, axis: Axes, method: str, keepdims: bool, wei
     x = as_array(a)
     shape = numpy.shape(q) + getattr(numpy, function)(numpy.zeros(x.shape), 0.5, axis=axis, keepdims=keepdims).shape
     call = getattr(numpy, function)
-    made: ndarray = _core.host_call(
+    made: ndarray = behind(
+        f"np.{function}",
         lambda x, w: call(x, q, axis=axis, method=method, keepdims=keepdims, weights=w),
         [x, as_array(weights, x.device)],
         shape,
         x.dtype,
-        None,
     )
     return made
 
@@ -324,7 +324,7 @@ def _nanarg(function: str, a: Any, axis: int | None, out: Any, keepdims: bool) -
             raise ValueError(f"{function}: all elements of a line are NaN")
         return places
 
-    made = _core.host_call(check, [found, lost], found.shape, found.dtype, found.device)
+    made = behind(f"np.{function}", check, [found, lost], found.shape, found.dtype, found.device)
     return deliver(made, out, function)
 
 

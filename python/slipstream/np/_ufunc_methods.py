@@ -11,6 +11,8 @@ import numpy
 from .. import _core
 from .._core import ndarray
 from ._arguments import as_array, as_arrays, deliver, normal_axes, normal_axis
+from ._by_numpy import behind, refuse_history
+from ._rows import ALIASES, ROWS
 
 # What of ours combines in the same way.
 _REDUCE: dict[str, Callable[..., ndarray]] = {
@@ -44,7 +46,10 @@ def _behind(ufunc: Any, method: str, x: ndarray, shape: Any, dtype: Any, *args: 
     if dtype is None:
         small = numpy.ones((1,) * x.ndim, x.dtype)
         dtype = call(small, *([0] for _ in args), axis=options["axis"]).dtype
-    made: ndarray = _core.host_call(
+    if not ROWS[ALIASES.get(ufunc.__name__, ufunc.__name__)]["gradient"]:
+        x = x.detach()
+    made: ndarray = behind(
+        f"np.{ufunc.__name__}.{method}",
         lambda values, *rest: numpy.asarray(call(values, *rest, dtype=dtype, **options)),
         [x, *args],
         shape,
@@ -104,6 +109,7 @@ def at(ufunc: Any, a: ndarray, indices: Any, b: Any = None) -> None:
     """`a[indices] = ufunc(a[indices], b)`, once for each time an element is named. Waits."""
     if not isinstance(a, ndarray):
         raise TypeError(f"{ufunc.__name__}.at: the first argument must be an array, not {type(a).__name__}")
+    refuse_history(f"np.{ufunc.__name__}.at", a, b)
     ufunc.at(a, indices, *([] if b is None else [b]))
 
 

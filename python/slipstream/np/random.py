@@ -23,7 +23,7 @@ from .. import _core
 from .._core import ndarray
 from ..device import Device, named, resolve
 from ._arguments import as_array, normal_axis
-from ._by_numpy import by_numpy
+from ._by_numpy import behind, by_numpy
 from ._continuous import Continuous
 from ._discrete import Discrete
 from ._draws import F64, INT, check, dims_of, float_type, is_number
@@ -184,7 +184,9 @@ class _Source(Continuous, Discrete):
             tolerance = 1e-6 if p.dtype == F64 else 1e-3
             if weights.shape == (n,):
                 needed = 0 if replace else count
-                weights = _core.host_call(lambda w: _checked(w, needed, tolerance), [weights], (n,), F64, place)
+                weights = weights.detach()  # a choice changes by steps
+                run: Callable[..., Any] = lambda w: _checked(w, needed, tolerance)  # noqa: E731
+                weights = behind("np.random.choice", run, [weights], (n,), F64, place)
         else:
             known = numpy.asarray(p, dtype=F64)
             weights = _core.array(

@@ -33,6 +33,7 @@ def host_call(
     `fn` is called with the values as NumPy arrays (read-only) and returns the values of the result: one array of shape
     `out_shape` and type `out_dtype`, or several where `out_shape` is a list of shapes; with `out_shape=None` it is
     called for what it does. What it raises is raised where a result is read. It may use and wait for other arrays.
+    Its results have no history, unless `autograd.with_gradient` gives them one.
 
     >>> x = np.arange(3)
     >>> npx.host_call(lambda a: a[::-1] * 2, [x], (3,), "float32")

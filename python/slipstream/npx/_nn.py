@@ -59,9 +59,16 @@ def _along_rows(x: ndarray, axis: int) -> bool:
     return axis in (-1, x.ndim - 1) and x.dtype in ("float32", "float64")
 
 
+def _in_float32(function: Callable[..., ndarray], x: ndarray, axis: int, kept: ndarray | None) -> ndarray:
+    """For types of 16 bits: the sum of a row may be more than they can hold, though no result is."""
+    return _core.astype(function(_core.astype(x, numpy.dtype("float32")), axis, kept), x.dtype)
+
+
 def _softmax(x: ndarray, axis: int, kept: ndarray | None) -> ndarray:
     if x.size == 0:
         return x
+    if x.dtype.itemsize == 2:
+        return _in_float32(_softmax, x, axis, kept)
     if kept is None and _along_rows(x, axis):
         return _core.softmax(x, False)
     if kept is None:
@@ -78,6 +85,8 @@ def _softmax(x: ndarray, axis: int, kept: ndarray | None) -> ndarray:
 def _log_softmax(x: ndarray, axis: int, kept: ndarray | None) -> ndarray:
     if x.size == 0:
         return x
+    if x.dtype.itemsize == 2:
+        return _in_float32(_log_softmax, x, axis, kept)
     if kept is None and _along_rows(x, axis):
         return _core.softmax(x, True)
     if kept is None:

@@ -1,4 +1,4 @@
-"""Boxes and regions of images for detection. What goes box by box runs NumPy on a worker, and has no gradient."""
+"""Boxes and regions of images for detection. What goes box by box runs NumPy on a worker."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy
 
 from .. import _core
 from .._core import ndarray
+from ..autograd import with_gradient
 from ..np._arguments import as_array, as_dims, public
-from ..np._by_numpy import by_numpy
+from ..np._by_numpy import behind, by_numpy
 from ..np._types import ArrayLike
 from ._out import with_out
 
@@ -129,21 +130,13 @@ def box_nms(
             result[: len(kept)] = chosen[kept]
         return made
 
-    return _host(run, [x], x.shape, x.dtype)
+    made: ndarray = behind("npx.box_nms", run, [x], x.shape, x.dtype, x.device)
+    return made
 
 
 def _centers(edges: Values) -> Values:
     left, top, right, bottom = (edges[..., i] for i in range(4))
     return numpy.stack([(left + right) / 2, (top + bottom) / 2, right - left, bottom - top], -1)
-
-
-def _host(run: Any, inputs: list[ndarray], shape: Any, dtype: Any) -> ndarray:
-    made: ndarray = _core.host_call(run, inputs, shape, dtype, inputs[0].device)
-    return made
-
-
-def _host_many(run: Any, inputs: list[ndarray], shapes: Any, dtype: Any) -> list[ndarray]:
-    return list(_core.host_call(run, inputs, shapes, dtype, inputs[0].device))
 
 
 @by_numpy("behind")
@@ -178,7 +171,8 @@ def bipartite_matching(
                         break
         return rows.reshape(x.shape[:-1]), columns.reshape(*x.shape[:-2], m)
 
-    return _host_many(run, [x], [x.shape[:-1], (*x.shape[:-2], m)], x.dtype)
+    shapes = [x.shape[:-1], (*x.shape[:-2], m)]
+    return list(behind("npx.bipartite_matching", run, [x.detach()], shapes, x.dtype, x.device))
 
 
 # ---- boxes and what a network predicts of them
@@ -234,7 +228,8 @@ def box_encode(
     """
     given = as_array(samples)
     exact = [v if isinstance(v, ndarray) else numpy.asarray(v, "float64") for v in (means, stds)]
-    inputs = [given, *(as_array(v, given.device) for v in (matches, anchors, refs, *exact))]
+    inputs = [as_array(v, given.device) for v in (given.detach(), matches, anchors, refs, *exact)]
+    inputs[1] = inputs[1].detach()  # like the samples, they only choose
     shape = (*given.shape, 4)
 
     def run(chosen: Values, match: Values, boxes: Values, own: Values, mean: Values, std: Values) -> Any:
@@ -247,7 +242,7 @@ def box_encode(
             targets = (numpy.concatenate([moved, stretched], -1) - mean) / std
         return numpy.where(positive, targets, 0), positive
 
-    return _host_many(run, inputs, [shape, shape], inputs[2].dtype)
+    return list(behind("npx.box_encode", run, inputs, [shape, shape], inputs[2].dtype, given.device))
 
 
 @with_out
@@ -321,7 +316,7 @@ def multibox_target(
     array([[3.]])
     """
     boxes = as_array(anchor)
-    inputs = [boxes, as_array(label, boxes.device), as_array(cls_pred, boxes.device)]
+    inputs = [boxes, as_array(label, boxes.device), as_array(cls_pred, boxes.device).detach()]  # it only chooses
     batch, count = inputs[1].shape[0], boxes.shape[1]
 
     def run(anchors: Values, labels: Values, scores: Values) -> Any:
@@ -356,7 +351,7 @@ def multibox_target(
         return offsets.reshape(batch, -1), mask.reshape(batch, -1), classes
 
     shapes = [(batch, count * 4), (batch, count * 4), (batch, count)]
-    return _host_many(run, inputs, shapes, boxes.dtype)
+    return list(behind("npx.multibox_target", run, inputs, shapes, boxes.dtype, boxes.device))
 
 
 @by_numpy("behind")
@@ -402,7 +397,9 @@ def multibox_detection(
             made[b, : len(kept)] = numpy.concatenate([classes[kept, None], scores[kept, None], boxes[kept]], 1)
         return made
 
-    return _host(run, inputs, (batch, count, 6), probabilities.dtype)
+    shape = (batch, count, 6)
+    made: ndarray = behind("npx.multibox_detection", run, inputs, shape, probabilities.dtype, probabilities.device)
+    return made
 
 
 # ---- regions
@@ -419,6 +416,7 @@ def roi_pooling(data: ArrayLike, rois: ArrayLike, pooled_size: Any, spatial_scal
     """The largest elements of `pooled_size` cells in each region of an image: (regions, channels, *pooled_size).
 
     A region is (image, left, top, right, bottom), in the coordinates of the image times `1 / spatial_scale`, rounded.
+    `data` has a gradient, regions have none.
 
     >>> npx.roi_pooling(np.arange(16).reshape(1, 1, 4, 4), np.array([[0, 0, 0, 3, 3]]), (2, 2), 1.0)
     array([[[[ 5.,  7.],
@@ -428,23 +426,32 @@ def roi_pooling(data: ArrayLike, rois: ArrayLike, pooled_size: Any, spatial_scal
     regions = as_array(rois, x.device)
     rows, columns = _pair(pooled_size)
     shape = (regions.shape[0], x.shape[1], rows, columns)
-    high, wide = x.shape[2:]
+    channels, high, wide = x.shape[1:]
 
     def run(images: Values, boxes: Values) -> Values:
-        made = numpy.zeros(shape, images.dtype)
+        """The places of the largest elements among all; -1 where a cell has none."""
+        made = numpy.full(shape, -1)
         for k, box in enumerate(boxes):
+            image = images[int(box[0])]
+            first = (int(box[0]) % len(images) * channels + numpy.arange(channels)) * high
             left, top, right, bottom = (int(v) for v in numpy.floor(box[1:5] * spatial_scale + 0.5))
             steps = max(bottom - top + 1, 1) / rows, max(right - left + 1, 1) / columns
             for i in range(rows):
-                y = slice(*numpy.clip([top + math.floor(i * steps[0]), top + math.ceil((i + 1) * steps[0])], 0, high))
+                ends = [top + math.floor(i * steps[0]), top + math.ceil((i + 1) * steps[0])]
+                above, below = numpy.clip(ends, 0, high)
                 for j in range(columns):
                     ends = [left + math.floor(j * steps[1]), left + math.ceil((j + 1) * steps[1])]
-                    cell = images[int(box[0]), :, y, slice(*numpy.clip(ends, 0, wide))]
+                    begin, end = numpy.clip(ends, 0, wide)
+                    cell = image[:, above:below, begin:end]
                     if cell.size:
-                        made[k, :, i, j] = cell.max((1, 2))
+                        down, across = numpy.divmod(cell.reshape(channels, -1).argmax(1), end - begin)
+                        made[k, :, i, j] = (first + above + down) * wide + begin + across
         return made
 
-    return _host(run, [x, regions], shape, x.dtype)
+    inputs = [x.detach(), regions.detach()]
+    places = behind("npx.roi_pooling", run, inputs, shape, numpy.dtype("int64"), x.device)
+    chosen = _core.take(_core.reshape(x, (-1,)), _core.maximum(places, 0), 0, "raise")
+    return _core.where(_core.greater_equal(places, 0), chosen, 0)
 
 
 @by_numpy("behind")
@@ -459,6 +466,8 @@ def roi_align(
 ) -> ndarray:
     """Means of interpolated samples in a grid of `pooled_size` cells in each region: (regions, channels, *pooled_size).
 
+    `data` has a gradient, regions have none.
+
     >>> npx.roi_align(np.ones((1, 1, 4, 4)), np.array([[0, 0, 0, 2, 2]]), (1, 1), 1.0, 2)
     array([[[[1.]]]])
     """
@@ -467,22 +476,18 @@ def roi_align(
     x = as_array(data)
     regions = as_array(rois, x.device)
     rows, columns = _pair(pooled_size)
-    shape = (regions.shape[0], x.shape[1], rows, columns)
+    least, moved = (0.0, 0.5) if aligned else (1.0, 0.0)
+    n, (high, wide) = regions.shape[0], x.shape[2:]
 
-    def run(images: Values, boxes: Values) -> Values:
-        made = numpy.zeros(shape, images.dtype)
+    def weigh(boxes: Values) -> tuple[Values, Values, Values]:
+        down, across = numpy.zeros((n, rows, high)), numpy.zeros((n, columns, wide))
         for k, box in enumerate(boxes):
-            if box[0] >= 0:
-                made[k] = _aligned(images[int(box[0])], box[1:5] * spatial_scale - (0.5 if aligned else 0.0))
-        return made
-
-    def _aligned(image: Values, box: Values) -> Values:
-        least = 0.0 if aligned else 1.0
-        wide, high = max(box[2] - box[0], least), max(box[3] - box[1], least)
-        down = _samples(box[1], high / rows, rows, image.shape[1])
-        across = _samples(box[0], wide / columns, columns, image.shape[2])
-        made: Values = numpy.einsum("ih,chw,jw->cij", down, image, across)
-        return made
+            if box[0] < 0:
+                continue
+            left, top, right, bottom = box[1:5] * spatial_scale - moved
+            down[k] = _samples(top, max(bottom - top, least) / rows, rows, high)
+            across[k] = _samples(left, max(right - left, least) / columns, columns, wide)
+        return boxes[:, 0], down, across
 
     def _samples(begin: float, step: float, cells: int, size: int) -> Values:
         """The matrix that takes the mean of a cell's samples."""
@@ -498,7 +503,44 @@ def roi_align(
                     weights[i, min(low + 1, size - 1)] += (at - low) / number
         return weights
 
-    return _host(run, [x, regions], shape, x.dtype)
+    shapes = [(n,), (n, rows, high), (n, columns, wide)]
+    weights = behind("npx.roi_align", weigh, [regions.detach()], shapes, numpy.dtype("float64"), x.device)
+    return _aligned(x, weights, (n, x.shape[1], rows, columns))
+
+
+def _aligned(x: ndarray, weights: list[ndarray], shape: tuple[int, ...]) -> ndarray:
+    """Means of samples, whose weights are given by rows and by columns; `_spread` is the transposed function."""
+
+    def run(images: Values, numbers: Values, down: Values, across: Values) -> Values:
+        made = numpy.zeros(shape, images.dtype)
+        for k, number in enumerate(numbers):
+            if number >= 0:
+                made[k] = down[k] @ images[int(number)] @ across[k].T
+        return made
+
+    made = behind("npx.roi_align", run, [x.detach(), *weights], shape, x.dtype, x.device)
+    return _noted(made, x, _spread, weights)
+
+
+def _spread(g: ndarray, weights: list[ndarray], shape: tuple[int, ...]) -> ndarray:
+    """Gradients of the means given to the elements that they were made of."""
+
+    def run(gradients: Values, numbers: Values, down: Values, across: Values) -> Values:
+        made = numpy.zeros(shape)
+        for k, number in enumerate(numbers):
+            if number >= 0:
+                made[int(number)] += down[k].T @ gradients[k] @ across[k]
+        return made
+
+    made = behind("npx.roi_align", run, [g.detach(), *weights], shape, g.dtype, g.device)
+    return _noted(made, g, _aligned, weights)
+
+
+def _noted(made: ndarray, x: ndarray, transpose: Any, weights: list[ndarray]) -> ndarray:
+    """A linear function of x, whose gradient is the transposed function."""
+    shape = x.shape  # the gradient must not hold x
+    noted: ndarray = with_gradient(made, [x], lambda g: transpose(g, weights, shape), name="roi_align")
+    return noted
 
 
 if not TYPE_CHECKING:

@@ -12,7 +12,7 @@ from .. import _core
 from .._core import ndarray
 from ..autograd import with_gradient
 from ..np._arguments import as_array, as_dtype, normal_axes, normal_axis, public
-from ..np._by_numpy import by_numpy
+from ..np._by_numpy import behind, by_numpy
 from ..np._types import ArrayLike, DTypeLike
 from ._out import with_out
 
@@ -163,7 +163,7 @@ def constraint_check(x: ArrayLike, msg: str = "a constraint does not hold") -> n
             raise ValueError(msg)
         return numpy.array(True)
 
-    made: ndarray = _core.host_call(run, [given], (), "bool", given.device)
+    made: ndarray = behind("npx.constraint_check", run, [given], (), "bool", given.device)
     return made
 
 

@@ -14,7 +14,7 @@ import numpy
 from .. import _core
 from .._core import ndarray
 from ..np._arguments import as_array, check_choice, public
-from ..np._by_numpy import by_numpy
+from ..np._by_numpy import behind, by_numpy
 from ..np._types import ArrayLike
 from ._index import embedding
 from ._nn_norm import fully_connected
@@ -148,7 +148,8 @@ def contrib_calibrate_entropy(hist: ArrayLike, hist_edges: ArrayLike, num_quanti
         found = _best_threshold(h.astype("float64"), e, num_quantized_bins)
         return [numpy.array([part], "float32") for part in found]
 
-    return list(_core.host_call(run, [counts, edges], [(1,), (1,)], "float32", counts.device))
+    name = "npx.contrib_calibrate_entropy"
+    return list(behind(name, run, [counts, edges], [(1,), (1,)], "float32", counts.device))
 
 
 def _best_threshold(counts: Any, edges: Any, bins: int) -> tuple[float, float]:
