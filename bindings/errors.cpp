@@ -27,17 +27,40 @@ PyObject* make_class(nb::module_& m, const char* name, PyObject* base, PyObject*
   return made;
 }
 
-PyObject* class_of(ErrorKind kind, bool late) {
+PyObject* late_class(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::value: return late ? classes.value : PyExc_ValueError;
-    case ErrorKind::type: return late ? classes.type : PyExc_TypeError;
-    case ErrorKind::index: return late ? classes.index : PyExc_IndexError;
+    case ErrorKind::value: return classes.value;
+    case ErrorKind::type: return classes.type;
+    case ErrorKind::index: return classes.index;
     case ErrorKind::axis: return classes.axis;
     case ErrorKind::memory: return classes.memory;
-    case ErrorKind::overflow: return late ? classes.overflow : PyExc_OverflowError;
-    case ErrorKind::linalg: return late ? classes.late_linalg : classes.linalg;
-    default: return late ? classes.base : PyExc_RuntimeError;
+    case ErrorKind::overflow: return classes.overflow;
+    case ErrorKind::linalg: return classes.late_linalg;
+    default: return classes.base;
   }
+}
+
+PyObject* class_at_call(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::value: return PyExc_ValueError;
+    case ErrorKind::type: return PyExc_TypeError;
+    case ErrorKind::index: return PyExc_IndexError;
+    case ErrorKind::overflow: return PyExc_OverflowError;
+    case ErrorKind::linalg: return classes.linalg;
+    case ErrorKind::axis:
+    case ErrorKind::memory: return late_class(kind);
+    default: return PyExc_RuntimeError;
+  }
+}
+
+// Where another library's programs run, their own classes stand for those of errors at the call.
+PyObject* classes_instead = nullptr;  // a dict, by the class that they stand for
+
+PyObject* class_of(ErrorKind kind, bool late) {
+  if (late) return late_class(kind);
+  PyObject* usual = class_at_call(kind);
+  PyObject* instead = classes_instead ? PyDict_GetItem(classes_instead, usual) : nullptr;
+  return instead ? instead : usual;
 }
 
 std::string where(SourceId source) {
@@ -192,6 +215,9 @@ void bind_errors(nb::module_& m) {
       PyErr_SetString(classes.memory, "out of memory");
     }
   });
+  m.def(
+      "set_call_errors", [](nb::dict instead) { Py_XSETREF(classes_instead, instead.release().ptr()); },
+      nb::arg("instead"), "Classes of errors at the call, by the usual class that each stands for.");
   m.def("set_sync_guard", &set_sync_guard, nb::arg("mode").none(),
         "What hidden waits do: 'raise', 'warn' or None. Gives what they did before.");
 }

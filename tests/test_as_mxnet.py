@@ -40,6 +40,19 @@ assert metric.get() == ('accuracy', 1.0)
 mx.test_utils.assert_almost_equal(np.ones(2), [1, 1])
 assert mx.util.is_np_array() and mx.kv.create('local').type == 'local'
 assert issubclass(mx.base.MXNetError, RuntimeError) and mx.__version__.startswith('2.')
+for wrong, usual in {
+    'np.ones((2, 3)).reshape(4)': ValueError,
+    'np.ones((2, 3)) + np.ones((4, 5))': ValueError,
+    'np.dot(np.ones((2, 3)), np.ones((4, 5)))': ValueError,
+    'np.sum(np.ones(2), axis=5)': ValueError,
+    'np.ones(2).backward()': RuntimeError,
+    'np.ones(2, ctx=mx.gpu(0))': RuntimeError,
+}.items():
+    try:
+        eval(wrong)
+        raise AssertionError(wrong)
+    except mx.MXNetError as error:
+        assert isinstance(error, usual) and str(error), wrong
 for code, words in {
     'mx.sym.var': 'mxnet.sym does not exist in Slipstream: write the model as a gluon.HybridBlock',
     'mx.nd.softmax': 'use mx.npx.softmax',

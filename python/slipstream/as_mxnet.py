@@ -23,6 +23,7 @@ from typing import Any
 import numpy
 
 from . import __version__ as _version
+from . import _core
 from . import device as devices
 from . import errors, np, npx
 
@@ -250,6 +251,18 @@ def _mxnet() -> _Shim:
     return _Shim("mxnet", names, _of_mxnet)
 
 
+# ---- errors
+
+# What a wrong call raises is an MXNetError too; but for indices, for which MXNet has Python's own class.
+_ERRORS_AT_CALL = (ValueError, TypeError, OverflowError, RuntimeError, errors.AxisError, numpy.linalg.LinAlgError)
+
+
+def _mxnet_error(usual: type[Exception]) -> type[Exception]:
+    name = "MXNetError" if usual is RuntimeError else f"MXNet{usual.__name__}"
+    bases = (errors.SlipstreamError,) if usual is RuntimeError else (usual, errors.SlipstreamError)
+    return type(name, bases, {"__module__": "mxnet.base", "__doc__": "A call was wrong."})
+
+
 # ---- the import system
 
 
@@ -339,6 +352,7 @@ def install() -> None:
         raise ImportError("slipstream.as_mxnet: MXNet itself is imported already; import slipstream.as_mxnet first")
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
+        _core.set_call_errors({usual: _mxnet_error(usual) for usual in _ERRORS_AT_CALL})
 
 
 install()
