@@ -23,9 +23,8 @@ from typing import Any
 import numpy
 
 from . import __version__ as _version
-from . import _core
+from . import _core, errors, np, npx
 from . import device as devices
-from . import errors, np, npx
 
 # ---- what stands for what
 
