@@ -637,7 +637,8 @@ std::vector<Ref<Task>> Pool::collect(std::vector<Ref<Task>> wanted, std::unorder
     wanted.pop_back();
     if (!task || task->finished() || !seen.insert(task.get()).second) continue;
     if (std::find(running.begin(), running.end(), task.get()) != running.end())
-      fail(ErrorKind::runtime, "waiting, inside a host call, for something that needs the result of that call, or waits for it");
+      fail(ErrorKind::runtime,
+           "waiting, inside a host call, for something that needs the result of that call, or waits for it");
     task->urgent.store(true, std::memory_order_seq_cst);
     if (task->state.load(std::memory_order_acquire) == Task::ready) ready.push_back(task);
     for (Ref<Task>& before : task->predecessors()) wanted.push_back(std::move(before));
