@@ -217,7 +217,8 @@ void bind_errors(nb::module_& m) {
   });
   m.def(
       "set_call_errors", [](nb::dict instead) { Py_XSETREF(classes_instead, instead.release().ptr()); },
-      nb::arg("instead"), "Classes of errors at the call, by the usual class that each stands for.");
+      nb::arg("instead"), nb::sig("def set_call_errors(instead: dict[type[Exception], type[Exception]]) -> None"),
+      "Classes of errors at the call, by the usual class that each stands for.");
   m.def("set_sync_guard", &set_sync_guard, nb::arg("mode").none(),
         "What hidden waits do: 'raise', 'warn' or None. Gives what they did before.");
 }
