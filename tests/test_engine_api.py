@@ -196,10 +196,11 @@ def test_stats_and_memory() -> None:
 def test_explain_says_why_calls_were_not_fused() -> None:
     x = np.ones((100, 100))
     x.wait_to_read()
-    gate = threading.Event()
+    begun, gate = threading.Event(), threading.Event()
     workers = engine.workers()
     engine.set_workers(1)
-    npx.host_call(gate.wait, [], (), "bool")
+    npx.host_call(lambda: begun.set() or gate.wait(), [], (), "bool")
+    begun.wait()  # the only worker is busy, so all of the following is planned at once
     y = np.exp(x * 2)
     total = y.sum()
     small = np.ones(3) + 1

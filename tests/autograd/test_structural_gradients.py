@@ -54,6 +54,7 @@ VIEWS: dict[str, tuple[Function, tuple[int, ...]]] = {
 }
 
 COMPOSED: dict[str, tuple[Function, list[tuple[int, ...]]]] = {
+    "linspace": (lambda x, y: np.linspace(x, y, 4, axis=1), [(2,), (2,)]),
     "concatenate": (lambda x, y: np.concatenate([x, y, x], axis=1), [(2, 3), (2, 1)]),
     "stack": (lambda x, y: np.stack([x, y], axis=1), [(2, 3), (2, 3)]),
     "hstack": (lambda x, y: np.hstack([x, y]), [(3,), (2,)]),

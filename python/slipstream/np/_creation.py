@@ -394,7 +394,7 @@ def linspace(
         count = _core.reshape(_core.arange(0, 1, num, distance.dtype, place), (num,) + (1,) * distance.ndim)
         made = first + (count * step if steps > 0 else count * distance)
         if endpoint and num > 1:
-            made[-1] = last
+            made = _core.where(_core.equal(count, num - 1), last, made)
         if axis != 0:
             made = _core.transpose(made, _moved(made.ndim, axis))
         if target.kind in "iu":
