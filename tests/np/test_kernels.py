@@ -133,6 +133,26 @@ def test_conversions_of_whole_vectors_and_tails(dtype: str, rng: numpy.random.Ge
             same(np.array(x, dtype=dtype).astype(target), x.astype(target))
 
 
+OUTSIDE = [-2.5, -12.0, numpy.inf, -numpy.inf, numpy.nan, 1e30, -1e30, 300.7, -300.7, 70000.3, 3e9, -3e9, 1e10, 1.2e19]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("target", [name for name in REAL if "int" in name])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")
+def test_floats_that_no_integer_holds(dtype: str, target: str) -> None:
+    """Of any length and by any way, as NumPy has them one by one (it knows others for whole vectors of uint32)."""
+    values = numpy.array(OUTSIDE).astype(dtype)
+    want = numpy.array([values[i : i + 1].astype(target)[0] for i in range(len(values))])
+    many, wanted = np.array(numpy.tile(values, 7), dtype=dtype), numpy.tile(want, 7)
+    same(many.astype(target), wanted)
+    same(np.concatenate([many, many[1:]], dtype=target, casting="unsafe"), numpy.concatenate([wanted, wanted[1:]]))
+    same(np.array(many, dtype=target), wanted)
+    if values.dtype.kind == "f":
+        written = np.zeros(many.shape, dtype=target)
+        written[:] = many
+        same(written, wanted)
+
+
 @pytest.mark.parametrize("dtype", ["int64", "uint64"])
 @pytest.mark.parametrize("target", ["float32", "float64"])
 def test_large_integers_round_once(dtype: str, target: str, rng: numpy.random.Generator) -> None:
