@@ -85,7 +85,7 @@ float to_float(f16_t h) {
   uint32_t sign = static_cast<uint32_t>(h.bits & 0x8000u) << 16;
   uint32_t exponent = (h.bits >> 10) & 0x1fu, mantissa = h.bits & 0x3ffu, bits;
   if (exponent == 0x1f) {
-    bits = sign | 0x7f800000u | (mantissa << 13);
+    bits = sign | 0x7f800000u | (mantissa << 13) | (mantissa ? 0x400000u : 0u);  // quiet, as the processor's is
   } else if (exponent != 0) {
     bits = sign | ((exponent + 112) << 23) | (mantissa << 13);
   } else if (mantissa == 0) {

@@ -153,6 +153,17 @@ def test_floats_that_no_integer_holds(dtype: str, target: str) -> None:
         same(written, wanted)
 
 
+def test_signalling_nans_become_quiet_at_every_place() -> None:
+    """Half precision: vectors and what is left over are converted in different ways."""
+    for n in (1, 7, 8, 9, 21):
+        for bits, want in ((0x7C01, 0x7FC02000), (0xFD55, 0xFFEAA000), (0x7E01, 0x7FC02000), (0xFE00, 0xFFC00000)):
+            x = np.array(numpy.full(n, bits, "uint16").view("float16")).astype("float32")
+            assert x.asnumpy().view("uint32").tolist() == [want] * n
+        for bits, want in ((0x7F800001, 0x7E00), (0xFF802000, 0xFE01), (0x7FC02000, 0x7E01)):
+            y = np.array(numpy.full(n, bits, "uint32").view("float32")).astype("float16")
+            assert y.asnumpy().view("uint16").tolist() == [want] * n
+
+
 @pytest.mark.parametrize("dtype", ["int64", "uint64"])
 @pytest.mark.parametrize("target", ["float32", "float64"])
 def test_large_integers_round_once(dtype: str, target: str, rng: numpy.random.Generator) -> None:
