@@ -153,7 +153,7 @@ void Scalar::store(DType t, void* at) const {
     if constexpr (std::is_same_v<T, bool>) {
       write(whole ? i != 0 : (re != 0 || im != 0));
     } else if constexpr (std::is_integral_v<T>) {
-      write(whole ? static_cast<T>(is_unsigned ? u : static_cast<uint64_t>(i)) : static_cast<T>(re));
+      write(whole ? static_cast<T>(is_unsigned ? u : static_cast<uint64_t>(i)) : truncated<T>(re));
     } else if constexpr (std::is_same_v<T, f16_t>) {
       write(to_f16(as_double()));
     } else if constexpr (std::is_same_v<T, bf16_t>) {

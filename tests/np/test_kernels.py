@@ -153,6 +153,16 @@ def test_floats_that_no_integer_holds(dtype: str, target: str) -> None:
         same(written, wanted)
 
 
+@pytest.mark.parametrize("target", [name for name in REAL if "int" in name])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_full_of_a_float_that_no_integer_holds(target: str) -> None:
+    for value in OUTSIDE:
+        want = numpy.array([value]).astype(target)
+        same(np.full(1, value, dtype=target), want)
+        same(np.full_like(np.zeros(1, dtype=target), value), want)
+        same(np.array([value], dtype="float64").astype(target), want)
+
+
 def test_signalling_nans_become_quiet_at_every_place() -> None:
     """Half precision: vectors and what is left over are converted in different ways."""
     for n in (1, 7, 8, 9, 21):
