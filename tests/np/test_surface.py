@@ -122,7 +122,18 @@ TABLE: dict[str, list[Sampler]] = {
         on((2,), dtypes="int8"),
     ],
     "gcd": [pair((5,), (5,), dtypes=INTS), lambda d: ([both(numpy.array([0, -4, -128], "int8")), 6], {})],
-    "lcm": [pair((5,), (5,), dtypes=INTS), lambda d: ([both(numpy.array([0, -4, 6])), 4], {})],
+    "lcm": [
+        pair((5,), (5,), dtypes=INTS),
+        lambda d: ([both(numpy.array([0, -4, 6])), 4], {}),
+        *(  # that wrap around
+            lambda d, t=t: (
+                [both(d.rng.integers(-(2 ** (t - 1)), 2 ** (t - 1), 99).astype(f"int{t}")) for _ in "xy"],
+                {},
+            )
+            for t in (8, 16, 32)
+        ),
+        lambda d: ([both(numpy.array([10, -128, -128], "int8")), both(numpy.array([127, -1, 3], "int8"))], {}),
+    ],
     "i0": [
         lambda d: ([d.array((9,), ["float64"], -60, 60)], {}),
         lambda d: ([both(numpy.array([0.0, 19.999, 20.0, 700.0, 1e-8]))], {}),
