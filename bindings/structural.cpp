@@ -272,4 +272,7 @@ void bind_structural(nb::module_& m) {
   m.def("set_default_dtype_wide", &set_numpy_defaults, nb::arg("on"));
 }
 
+  m.def(
+      "float_of", [](nb::handle dtype) { return nb::borrow(dtype_object(float_of(dtype_of(dtype)))); },
+      nb::arg("dtype"), "The smallest float that NumPy computes the type in; of a float or complex type that itself.");
 }  // namespace slipstream::python
