@@ -222,6 +222,10 @@ def as_arrays(given: Any) -> list[ndarray]:
     return [v if isinstance(v, ndarray) else beside(v) for v in values]
 
 
+        if found.dtype.hasobject and found.size and all(is_number(v) for v in found.flat):
+            return from_values(
+                value, default_dtype("i"), device, copy
+            )  # integers beyond what it holds: an OverflowError
 CASTING = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
