@@ -108,7 +108,7 @@ int set_part(PyObject* self, PyObject* value, bool imaginary) {
     if (!value) fail(ErrorKind::type, "real and imag cannot be deleted");
     if (imaginary && !is_complex(a.dtype))
       fail(ErrorKind::type, "imag: the array is ", a.dtype, ", which has no imaginary part");
-    assign(is_complex(a.dtype) ? part(a, imaginary) : a, to_value(value, a.device()));
+    assign(is_complex(a.dtype) ? part(a, imaginary) : a, to_value(value, a.device(), a.dtype));
     return 0;
   });
 }

@@ -77,6 +77,13 @@ Array zero_dim(Scalar value, DType dtype, Device device) {
   return from_bytes(bytes, Shape{}, dtype, device);
 }
 
+// Of an integer beyond int64's range.
+bool fits_unsigned(PyObject* o) {
+  bool fits = !(PyLong_AsUnsignedLongLong(o) == ~0ull && PyErr_Occurred());
+  PyErr_Clear();
+  return fits;
+}
+
 // Nested lists of Python's own numbers, read without NumPy's help.
 class Numbers {
  public:
@@ -98,6 +105,7 @@ class Numbers {
   std::optional<Array> array(std::optional<DType> dtype, Device device) const {
     DType to = dtype.value_or(default_dtype(kind_));
     bool integers = kind_ <= Kind::integer, floats = to == DType::f32 || to == DType::f64;
+    if (huge_ && !floats && !is_complex(to)) return {};
     if (dtype && !(kind_ <= Kind::real && floats) && !(integers && to == DType::i64) && !is_complex(to)) return {};
     bool as_float = kind_ == Kind::real || (dtype && floats);  // rounded to double first, as Python's floats are
     auto bytes = std::make_unique<char[]>(values_.size() * itemsize(to));
@@ -123,18 +131,30 @@ class Numbers {
     Given given = classify(o);
     if (!is_scalar(given) || PyType_IsSubtype(Py_TYPE(o), np->generic_type) || depth != shape_.size()) return false;
     complete_ = true;
+    if (given == Given::integer ? !add_integer(o) : (values_.push_back(to_scalar(o, given)), false)) return false;
+    Kind kind = given == Given::integer ? Kind::integer : values_.back().kind;
+    kind_ = values_.size() == 1 ? kind : std::max(kind_, kind);
+    return true;
+  }
+
+  bool add_integer(PyObject* o) {
     int overflow = 0;
-    if (given == Given::integer) {
-      values_.push_back(Scalar::of(static_cast<int64_t>(PyLong_AsLongLongAndOverflow(o, &overflow))));
-    } else {
-      values_.push_back(to_scalar(o, given));
+    long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (!overflow) {
+      values_.push_back(Scalar::of(static_cast<int64_t>(v)));
+      return true;
     }
-    kind_ = values_.size() == 1 ? values_[0].kind : std::max(kind_, values_.back().kind);
-    return !overflow;
+    if (fits_unsigned(o)) return false;
+    double real = PyLong_AsDouble(o);
+    PyErr_Clear();
+    values_.push_back(Scalar::of(real));
+    huge_ = true;
+    return real != -1;  // an integer as large as that is never -1
   }
 
   Shape shape_;
   bool complete_ = false;  // a number was met: it lies as deep as all of them must
+  bool huge_ = false;  // an integer beyond 64 bits is among them, as a float
   Kind kind_ = Kind::real;
   std::vector<Scalar> values_;
 };
@@ -193,17 +213,14 @@ Given classify(PyObject* o) {
 }
 
 // Next to floats an integer beyond 64 bits is a float; in a comparison with integers it is beyond all of them.
-static std::optional<Scalar> huge_scalar(PyObject* o, int sign, Row row, const Array* beside) {
+static std::optional<Scalar> huge_scalar(PyObject* o, int sign, Row row, std::optional<DType> beside) {
   if (!beside) return {};
-  if (is_float(beside->dtype) || is_complex(beside->dtype)) return to_scalar(o, Given::real);
-  if (std::string_view(row_info(row).types) != "COMPARE") return {};
-  bool fits = sign > 0 && !(PyLong_AsUnsignedLongLong(o) == ~0ull && PyErr_Occurred());
-  PyErr_Clear();
-  if (fits) return {};
+  if (is_float(*beside) || is_complex(*beside)) return to_scalar(o, Given::real);
+  if (row == Row::none || std::string_view(row_info(row).types) != "COMPARE" || fits_unsigned(o)) return {};
   return Scalar::of(sign * HUGE_VAL);
 }
 
-static Scalar integer_scalar(PyObject* o, Row row = Row::none, const Array* beside = nullptr) {
+static Scalar integer_scalar(PyObject* o, Row row, std::optional<DType> beside) {
   int overflow = 0;
   long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
   if (overflow == 0) {
@@ -211,18 +228,14 @@ static Scalar integer_scalar(PyObject* o, Row row = Row::none, const Array* besi
     return Scalar::of(static_cast<int64_t>(v));
   }
   if (auto huge = huge_scalar(o, overflow, row, beside)) return *huge;
-  if (overflow > 0) {
-    unsigned long long u = PyLong_AsUnsignedLongLong(o);
-    if (!PyErr_Occurred()) return Scalar::of(static_cast<uint64_t>(u));
-    PyErr_Clear();
-  }
+  if (fits_unsigned(o)) return Scalar::of(static_cast<uint64_t>(PyLong_AsUnsignedLongLong(o)));
   fail(ErrorKind::overflow, "Python integer ", text_of(o), " does not fit into 64 bits");
 }
 
-Scalar to_scalar(PyObject* o, Given given) {
+Scalar to_scalar(PyObject* o, Given given, std::optional<DType> into) {
   switch (given) {
     case Given::boolean: return Scalar::of(o == Py_True);
-    case Given::integer: return integer_scalar(o);
+    case Given::integer: return integer_scalar(o, Row::none, into);
     case Given::complex: {
       Py_complex c = PyComplex_AsCComplex(o);
       return Scalar::of(c.real, c.imag);
@@ -235,9 +248,9 @@ Scalar to_scalar(PyObject* o, Given given) {
   }
 }
 
-Scalar to_scalar(PyObject* o) {
+Scalar to_scalar(PyObject* o, std::optional<DType> into) {
   Given given = classify(o);
-  if (is_scalar(given)) return to_scalar(o, given);
+  if (is_scalar(given)) return to_scalar(o, given, into);
   if (given == Given::numpy || given == Given::array) {
     nb::object item = nb::steal(checked(PyObject_CallMethod(o, "item", nullptr)));
     if (is_scalar(classify(item.ptr()))) return to_scalar(item.ptr(), classify(item.ptr()));
@@ -248,7 +261,7 @@ Scalar to_scalar(PyObject* o) {
 Arg to_arg(PyObject* o, Given given, Device device, Row row, const Array* beside) {
   switch (given) {
     case Given::array: return Arg::lent(as_array(o));
-    case Given::integer: return integer_scalar(o, row, beside);
+    case Given::integer: return integer_scalar(o, row, beside ? std::optional(beside->dtype) : std::nullopt);
     case Given::boolean:
     case Given::real:
     case Given::complex: return to_scalar(o, given);
@@ -262,7 +275,7 @@ Array to_array_beside(PyObject* o, const Array& beside) {
   Given given = classify(o);
   if (given == Given::sequence) return from_sequence(o, beside.device(), &beside);
   if (!is_scalar(given)) return to_array(o, beside.device());
-  Scalar value = to_scalar(o, given);
+  Scalar value = to_scalar(o, given, beside.dtype);
   return zero_dim(value, promote_weak(beside.dtype, value.kind), beside.device());
 }
 
@@ -271,18 +284,18 @@ Array to_array(PyObject* o, std::optional<Device> device, std::optional<DType> d
   if (given == Given::array) return as_array(o);
   Device on = device ? *device : current_device();
   if (is_scalar(given)) {
-    Scalar value = to_scalar(o, given);
-    return zero_dim(value, dtype ? *dtype : default_dtype(value.kind), on);
+    DType into = dtype ? *dtype : default_dtype(kind_of(given));
+    return zero_dim(to_scalar(o, given, into), into, on);
   }
   if (given == Given::unknown && !PySequence_Check(o) && !has(o, "__dlpack__"))
     fail(ErrorKind::type, "cannot make an array of ", Py_TYPE(o)->tp_name);
   return given == Given::sequence && !dtype ? from_sequence(o, on) : from_object(o, on);
 }
 
-Arg to_value(PyObject* o, Device device) {
+Arg to_value(PyObject* o, Device device, std::optional<DType> into) {
   Given given = classify(o);
   if (given == Given::array) return as_array(o);
-  if (is_scalar(given)) return to_scalar(o, given);
+  if (is_scalar(given)) return to_scalar(o, given, into);
   return from_object(o, device);
 }
 

@@ -40,9 +40,15 @@ PyObject* wrap(Array&& array);  // a new reference; throws where there is no mem
 enum class Given : uint8_t { array, boolean, integer, real, complex, numpy, sequence, unknown };
 Given classify(PyObject* o);
 inline bool is_scalar(Given c) { return c >= Given::boolean && c <= Given::complex; }
+inline Kind kind_of(Given number) {
+  return static_cast<Kind>(static_cast<int>(number) - static_cast<int>(Given::boolean));
+}
+static_assert(static_cast<int>(Kind::complex) - static_cast<int>(Kind::boolean) ==
+              static_cast<int>(Given::complex) - static_cast<int>(Given::boolean));
 
-Scalar to_scalar(PyObject* o, Given c);
-Scalar to_scalar(PyObject* o);  // raises TypeError for what is no Python or NumPy scalar
+// `into`: the type of the array that it is for; an integer beyond 64 bits is a float there, or raises.
+Scalar to_scalar(PyObject* o, Given c, std::optional<DType> into = {});
+Scalar to_scalar(PyObject* o, std::optional<DType> into = {});  // TypeError for what is no Python or NumPy scalar
 // An argument of a row. NumPy's values become arrays on `device`, with their own dtype; Python's scalars stay weak.
 // `row` and `beside` (another argument) say what an integer beyond 64 bits can mean. The object outlives the argument.
 Arg to_arg(PyObject* o, Given c, Device device, Row row, const Array* beside);
@@ -53,7 +59,7 @@ inline Array to_array(nb::handle o) { return to_array(o.ptr()); }
 // As to_array on the device of `beside`; Python's numbers adapt to its type, so that no digit is lost.
 Array to_array_beside(PyObject* o, const Array& beside);
 // The value of an assignment: as to_array, but with NumPy's own dtypes, so that nothing is lost on the way.
-Arg to_value(PyObject* o, Device device);
+Arg to_value(PyObject* o, Device device, std::optional<DType> into);
 Array from_numpy(PyObject* array, Device device);
 // From a number or nested lists of numbers, where that needs no help of NumPy's; `beside`: another argument.
 std::optional<Array> array_of_numbers(PyObject* o, std::optional<DType> dtype, Device device,

@@ -199,7 +199,7 @@ PyObject* subscript(PyObject* self, PyObject* key) {
 
 // Lists in an assignment take the target's type, and raise as NumPy does where a number does not fit it.
 Arg value_for(PyObject* value, const Array& target) {
-  if (!PyList_Check(value) && !PyTuple_Check(value)) return to_value(value, target.device());
+  if (!PyList_Check(value) && !PyTuple_Check(value)) return to_value(value, target.device(), target.dtype);
   static PyObject* from_values = package_function("slipstream.np._arguments", "from_values");
   nb::handle dtype(dtype_object(target.dtype));
   return nb::cast<Array>(call_python(from_values, {value, dtype, device_object(target.device()), nb::none()}));
@@ -266,7 +266,7 @@ IndexMode to_mode(const std::string& mode) {
 
 // Indices as an array: Python's integers and NumPy's arrays keep their type.
 Array to_indices(nb::handle o, Device device) {
-  Array found = to_value(o.ptr(), device).array();
+  Array found = to_value(o.ptr(), device, {}).array();
   return found ? found : to_array(o.ptr(), device, DType::i64);
 }
 

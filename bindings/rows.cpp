@@ -183,10 +183,6 @@ int place_of(const Function& f, PyObject* name) {
   return f.arity != 2 ? -1 : is(name, "x1") ? 0 : is(name, "x2") ? 1 : -1;
 }
 
-Kind kind_of(Given number) { return static_cast<Kind>(static_cast<int>(number) - static_cast<int>(Given::boolean)); }
-static_assert(static_cast<int>(Kind::complex) - static_cast<int>(Kind::boolean) ==
-              static_cast<int>(Given::complex) - static_cast<int>(Given::boolean));
-
 // A number where at least one argument must be an array: in the type that is asked for, if it can hold it. Bits are of
 // integers, whatever creation makes of numbers.
 Array number_array(const Function& f, PyObject* o, Given given, Device device, std::optional<DType> dtype) {
@@ -210,12 +206,14 @@ void collect(const Function& f, PyObject* const* args, std::optional<DType> dtyp
   }
   Device device = first ? first->device() : current_device();
   for (int i = 0; i < f.arity; i++) {
+    bool chosen = f.row == Row::where && i > 0 && given[i] == Given::integer;  // beside the other choice
+    const Array* other = chosen && given[3 - i] == Given::array ? &as_array(args[3 - i]) : nullptr;
     if (only_numbers && i == 0)
       collected->emplace_back(number_array(f, args[i], given[i], device, dtype));
     else if (f.row == Row::where && i == 1 && is_scalar(given[1]) && is_scalar(given[2]) && numpy_defaults())
       collected->emplace_back(to_array(args[i], device, default_dtype(std::max(kind_of(given[1]), kind_of(given[2])))));
     else
-      collected->emplace_back(to_arg(args[i], given[i], device, f.row, first));
+      collected->emplace_back(to_arg(args[i], given[i], device, f.row, chosen ? other : first));
   }
 }
 

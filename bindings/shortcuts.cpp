@@ -64,7 +64,7 @@ PyObject* plain_ones(PyObject* const* args, Py_ssize_t n) {
 PyObject* plain_full(PyObject* const* args, Py_ssize_t n) {
   if (n != 2) return nullptr;
   Given given = classify(args[1]);
-  return is_scalar(given) ? filled(args[0], to_scalar(args[1], given)) : nullptr;
+  return is_scalar(given) ? filled(args[0], to_scalar(args[1], given, default_dtype(kind_of(given)))) : nullptr;
 }
 
 template <auto product>

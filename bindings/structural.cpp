@@ -23,7 +23,7 @@ nb::object result_or(nb::handle out, Array&& result) {
 
 DType dtype_or(nb::handle o, DType otherwise) { return to_dtype_or_none(o).value_or(otherwise); }
 
-Scalar scalar(nb::handle o) { return to_scalar(o.ptr()); }
+Scalar scalar(nb::handle o, std::optional<DType> into = {}) { return to_scalar(o.ptr(), into); }
 DType dtype_of(nb::handle o) { return to_dtype(o.ptr()); }
 Dims dims(nb::handle o) { return to_dims(o.ptr()); }
 
@@ -38,7 +38,7 @@ void bind_creation(nb::module_& m) {
       "full",
       [](nb::object shape, nb::object value, nb::object dtype, nb::object device, nb::object order) {
         Dims size = dims(shape);
-        Scalar v = scalar(value);
+        Scalar v = scalar(value, dtype_or(dtype, default_dtype(Kind::integer)));
         bool reversed = to_order(order.ptr()) == 'F';
         if (reversed) std::reverse(size.begin(), size.end());
         Array made = full(size, v, dtype_or(dtype, default_dtype(v.kind)), to_device(device));
@@ -50,7 +50,8 @@ void bind_creation(nb::module_& m) {
       "full_like",
       [](nb::object x, nb::object value, nb::object dtype, nb::object shape, nb::object device) {
         Array a = to_array(x);
-        return full(shape.is_none() ? a.shape : dims(shape), scalar(value), dtype_or(dtype, a.dtype),
+        DType type = dtype_or(dtype, a.dtype);
+        return full(shape.is_none() ? a.shape : dims(shape), scalar(value, type), type,
                     device.is_none() ? a.device() : to_device(device));
       },
       nb::arg("x").none(), nb::arg("value").none(), nb::arg("dtype") = nb::none(), nb::arg("shape") = nb::none(),
@@ -65,7 +66,8 @@ void bind_creation(nb::module_& m) {
   m.def(
       "linspace",
       [](nb::object start, nb::object stop, int64_t n, bool endpoint, nb::object dtype, nb::object device) {
-        return linspace(scalar(start), scalar(stop), n, endpoint, dtype_of(dtype), to_device(device));
+        return linspace(scalar(start, DType::f64), scalar(stop, DType::f64), n, endpoint, dtype_of(dtype),
+                        to_device(device));
       },
       nb::arg("start"), nb::arg("stop"), nb::arg("n"), nb::arg("endpoint"), nb::arg("dtype"),
       nb::arg("device") = nb::none());
@@ -184,7 +186,10 @@ void bind_values(nb::module_& m) {
       nb::arg("x").none(), nb::arg("dtype"));
   m.def("copy", [](nb::object x) { return copy(to_array(x)); }, nb::arg("x").none());
   m.def(
-      "assign", [](const Array& target, nb::object value) { assign(target, to_value(value.ptr(), target.device())); },
+      "assign",
+      [](const Array& target, nb::object value) {
+        assign(target, to_value(value.ptr(), target.device(), target.dtype));
+      },
       nb::arg("target"), nb::arg("value").none(), "target[...] = value.");
   m.def(
       "copy_to_device", [](nb::object x, nb::object device) { return copy_to_device(to_array(x), to_device(device)); },
@@ -267,6 +272,9 @@ void bind_structural(nb::module_& m) {
   m.def("max_dimensions", [] { return kMaxDims; }, "How many axes an array can have.");
   m.def("promote_types", &promote_types, nb::arg("a").none(), nb::arg("b").none());
   m.def("result_type", &result_type);
+  m.def(
+      "float_of", [](nb::handle dtype) { return nb::borrow(dtype_object(float_of(dtype_of(dtype)))); },
+      nb::arg("dtype"), "The smallest float that NumPy computes the type in; of a float or complex type that itself.");
   m.def("default_dtype_wide", &numpy_defaults,
         "Do Python's numbers become NumPy's types (int64, float64, complex128)?");
   m.def("set_default_dtype_wide", &set_numpy_defaults, nb::arg("on"));

@@ -85,7 +85,7 @@ float to_float(f16_t h) {
   uint32_t sign = static_cast<uint32_t>(h.bits & 0x8000u) << 16;
   uint32_t exponent = (h.bits >> 10) & 0x1fu, mantissa = h.bits & 0x3ffu, bits;
   if (exponent == 0x1f) {
-    bits = sign | 0x7f800000u | (mantissa << 13);
+    bits = sign | 0x7f800000u | (mantissa << 13) | (mantissa ? 0x400000u : 0u);  // quiet, as the processor's is
   } else if (exponent != 0) {
     bits = sign | ((exponent + 112) << 23) | (mantissa << 13);
   } else if (mantissa == 0) {
@@ -153,7 +153,7 @@ void Scalar::store(DType t, void* at) const {
     if constexpr (std::is_same_v<T, bool>) {
       write(whole ? i != 0 : (re != 0 || im != 0));
     } else if constexpr (std::is_integral_v<T>) {
-      write(whole ? static_cast<T>(is_unsigned ? u : static_cast<uint64_t>(i)) : static_cast<T>(re));
+      write(whole ? static_cast<T>(is_unsigned ? u : static_cast<uint64_t>(i)) : truncated<T>(re));
     } else if constexpr (std::is_same_v<T, f16_t>) {
       write(to_f16(as_double()));
     } else if constexpr (std::is_same_v<T, bf16_t>) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "error.h"
 
@@ -86,6 +87,23 @@ inline bf16_t to_bf16(float f) {
   if ((bits & 0x7fffffffu) > 0x7f800000u) return {static_cast<uint16_t>((bits >> 16) | 0x40u)};
   bits += 0x7fffu + ((bits >> 16) & 1u);
   return {static_cast<uint16_t>(bits >> 16)};
+}
+
+// A float as an integer, everywhere in the same way, NumPy's: what does not fit an int32 (for narrower integers, too)
+// or an int64 (for uint32, too) becomes the lowest of them, then wraps around. For uint64 not by one instruction: that
+// of AVX-512 clamps. Always inline, since the vector loops compile it for several instruction sets.
+template <class T, class W>
+[[gnu::always_inline]] inline T truncated(W x) {
+  if constexpr (sizeof(T) < 4) {
+    return static_cast<T>(static_cast<int32_t>(x));
+  } else if constexpr (std::is_same_v<T, uint32_t>) {
+    return static_cast<T>(static_cast<int64_t>(x));
+  } else if constexpr (std::is_same_v<T, uint64_t>) {
+    bool high = x >= W(0x1p63);
+    return static_cast<T>(static_cast<int64_t>(high ? x - W(0x1p63) : x)) ^ static_cast<T>(high) << 63;
+  } else {
+    return static_cast<T>(x);
+  }
 }
 
 template <DType>

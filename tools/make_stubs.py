@@ -39,6 +39,7 @@ RESULTS = {
     "promote_types": "numpy.dtype[Any]",
     "reshape_view": "ndarray | None",
     "result_type": "numpy.dtype[Any]",
+    "float_of": "numpy.dtype[Any]",
     "tolist": "Any",
     "wait_to_read": "None",
     "__array__": "numpy.ndarray[Any, Any]",

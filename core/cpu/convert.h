@@ -54,9 +54,7 @@ T narrow(W v) {
   } else if constexpr (std::is_same_v<T, bool>) {
     return v != W{};
   } else if constexpr (std::is_integral_v<T> && std::is_floating_point_v<W>) {
-    if constexpr (std::is_same_v<T, uint64_t>)
-      if (v >= W(0x1p63)) return v < W(0x1p64) ? static_cast<uint64_t>(v) : uint64_t{1} << 63;
-    return static_cast<T>(v >= W(-0x1p63) && v < W(0x1p63) ? static_cast<int64_t>(v) : INT64_MIN);
+    return truncated<T>(v);
   } else {
     return static_cast<T>(v);
   }

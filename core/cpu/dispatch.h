@@ -28,6 +28,9 @@ struct ReduceLoops {
   void (*fold)(void* out, const void* x, int64_t stride, int64_t rows, int64_t width) = nullptr;
   // into[k] = into[k] op x[k].
   void (*combine)(void* into, const void* x, int64_t width) = nullptr;
+  // Every NaN among n results becomes the same one; null where there are none. Which of two NaNs an operation gives is
+  // the compiler's choice, another one in each of the loops above.
+  void (*settle)(void* results, int64_t n) = nullptr;
 };
 
 // The pieces of argmin and argmax.

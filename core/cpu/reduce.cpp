@@ -179,7 +179,9 @@ class ReduceKernel final : public MovingKernel {
       for (int64_t o = begin; o < end; o += rows) {
         int64_t n = std::min(rows, end - o);
         evaluator.run(o * inner, n * inner);
-        loops_.leaves(to + static_cast<size_t>(o) * size_, evaluator.result(0), inner, n);
+        char* values = to + static_cast<size_t>(o) * size_;
+        loops_.leaves(values, evaluator.result(0), inner, n);
+        settle(values, n);
       }
       return;
     }
@@ -197,6 +199,11 @@ class ReduceKernel final : public MovingKernel {
       }
       std::memcpy(to + static_cast<size_t>(item) * size_, tree.finish(), size_);
     }
+    settle(to + static_cast<size_t>(begin) * size_, end - begin);
+  }
+
+  void settle(char* values, int64_t n) const {
+    if (loops_.settle) loops_.settle(values, n);
   }
 
   bool order_matters() const { return is_float(type_) || is_complex(type_); }
@@ -249,6 +256,7 @@ class ReduceKernel final : public MovingKernel {
               ? partial_.data() + static_cast<size_t>((segment * logical_.kept.count + o) * logical_.inner + c0) * size_
               : results_ + static_cast<size_t>(o * logical_.inner + c0) * size_;
       std::memcpy(to, tree.finish(), static_cast<size_t>(width) * size_);
+      settle(to, width);
     }
   }
 
@@ -310,6 +318,7 @@ class ReduceKernel final : public MovingKernel {
       }
       std::memcpy(results_ + static_cast<size_t>(o) * size_, tree.finish(), static_cast<size_t>(m) * size_);
     }
+    settle(results_ + static_cast<size_t>(begin) * size_, end - begin);
   }
 
   void fill_identity() {

@@ -36,7 +36,7 @@ Scalar add(const Scalar& a, const Scalar& b) {
   return sum;
 }
 
-// A float on its way into an integer array; C++ leaves values that do not fit undefined, here they become the lowest.
+// A float at the ends of a range of integers, so that it can be seen whether it fits.
 Scalar to_whole(const Scalar& s, DType dtype) {
   if (s.kind < Kind::real || !is_integer(dtype)) return s;
   if (s.re >= 0x1p63 && s.re < 0x1p64 && dtype == DType::u64) return Scalar::of(static_cast<uint64_t>(s.re));
@@ -57,7 +57,7 @@ Array empty(const Shape& shape, DType dtype, Device device) {
 Array full(const Shape& shape, Scalar value, DType dtype, Device device) {
   check_fits("full", value, dtype);
   Record call = call_of(kFull);
-  call.scalars[0] = to_whole(value, dtype);
+  call.scalars[0] = value;
   return record_new(std::move(call), Array(shape, dtype, device));
 }
 

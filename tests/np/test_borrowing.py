@@ -87,6 +87,35 @@ def test_numpys_array_cannot_be_written_meanwhile() -> None:
     values[0] = 1
 
 
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_an_array_that_numpy_could_not_unlock_is_never_locked() -> None:
+    own = np.arange(6)
+    memory = numpy.zeros(3)
+    view = memory[1:]
+    memory.flags.writeable = False
+    for values in (numpy.from_dlpack(own), numpy.from_dlpack(own)[1:], view):
+        x = np.from_dlpack(values, copy=False)
+        assert x.tolist() == values.tolist()
+        del x
+        gc.collect()
+        values[1] = 7
+    assert own.tolist() == [0, 7, 7, 3, 4, 5] and memory[2] == 7
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_a_view_is_unlocked_after_its_base() -> None:
+    values = numpy.zeros(4)
+    view, buffer = values[1:], numpy.frombuffer(bytearray(4), "uint8")
+    x, y, z = (np.from_dlpack(a, copy=False) for a in (view, values, buffer))
+    assert not (view.flags.writeable or values.flags.writeable or buffer.flags.writeable)
+    del x, z
+    gc.collect()
+    assert not view.flags.writeable and buffer.flags.writeable
+    del y
+    gc.collect()
+    assert view.flags.writeable and values.flags.writeable
+
+
 def test_calls_that_are_not_done_keep_the_memory() -> None:
     values = numpy.arange(200_000.0)
     x = np.from_dlpack(values, copy=False)

@@ -248,8 +248,52 @@ def test_lists_that_form_no_block(values: Any) -> None:
         np.array(values)
 
 
-def test_integers_beyond_64_bits() -> None:
+HUGE = 2**64
+
+
+def test_integers_beyond_64_bits_in_arrays_of_floats() -> None:
     assert np.array([2**63], dtype="uint64").item() == 2**63
-    for values in (2**64, [2**64], [1, 2**70]):
-        with pytest.raises((OverflowError, TypeError)):
-            np.array(values)
+    for value, dtype in ((HUGE, "float32"), (-HUGE, "float32"), (2**70 + 2**20, "float64"), (HUGE, "complex64")):
+        x = np.zeros(5, dtype=dtype)
+        x[0] = value
+        x[1:3] = value
+        x[3:] = [value, value]
+        for made in (
+            x,
+            np.full(5, value, dtype=dtype),
+            np.full_like(x, value),
+            np.where(np.ones(5) > 0, value, x),
+            np.where(np.ones(5) < 0, x, value),
+            np.array([value] * 5, dtype=dtype),
+        ):
+            same(made, numpy.full(5, value, dtype))
+        x.fill(-value)
+        same(x, numpy.full(5, -value, dtype))
+    for default in (np.array([HUGE, 1]), np.full(2, HUGE), np.array((HUGE, 1.5)), np.array(HUGE), np.asarray(HUGE)):
+        assert default.dtype == "float32" and default.reshape(-1)[0].item() == float(HUGE)
+
+
+def test_integers_that_no_type_holds() -> None:
+    x, whole = np.zeros(2), np.zeros(2, dtype="int64")
+    for call in (
+        lambda: x.fill(10**400),
+        lambda: x.__setitem__(0, 10**400),
+        lambda: np.full(2, 10**400),
+        lambda: np.array(10**400),
+        lambda: np.array([1, 10**400]),
+        lambda: np.where(x == 0, 10**400, x),
+    ):
+        with pytest.raises(OverflowError, match="int too large to convert to float"):
+            call()
+    for call in (
+        lambda: whole.fill(HUGE),
+        lambda: whole.__setitem__(0, HUGE),
+        lambda: np.full(2, HUGE, dtype="int64"),
+        lambda: np.where(x == 0, HUGE, whole),
+    ):
+        with pytest.raises(OverflowError, match=f"Python integer {HUGE} does not fit into 64 bits"):
+            call()
+    npx.set_np(dtype=True)
+    for call in (lambda: np.array(HUGE), lambda: np.array([1, 2**70]), lambda: np.full(2, HUGE)):
+        with pytest.raises(OverflowError):
+            call()

@@ -133,6 +133,47 @@ def test_conversions_of_whole_vectors_and_tails(dtype: str, rng: numpy.random.Ge
             same(np.array(x, dtype=dtype).astype(target), x.astype(target))
 
 
+OUTSIDE = [-2.5, -12.0, numpy.inf, -numpy.inf, numpy.nan, 1e30, -1e30, 300.7, -300.7, 70000.3, 3e9, -3e9, 1e10, 1.2e19]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("target", [name for name in REAL if "int" in name])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")
+def test_floats_that_no_integer_holds(dtype: str, target: str) -> None:
+    """Of any length and by any way, as NumPy has them one by one (it knows others for whole vectors of uint32)."""
+    values = numpy.array(OUTSIDE).astype(dtype)
+    want = numpy.array([values[i : i + 1].astype(target)[0] for i in range(len(values))])
+    many, wanted = np.array(numpy.tile(values, 7), dtype=dtype), numpy.tile(want, 7)
+    same(many.astype(target), wanted)
+    same(np.concatenate([many, many[1:]], dtype=target, casting="unsafe"), numpy.concatenate([wanted, wanted[1:]]))
+    same(np.array(many, dtype=target), wanted)
+    if values.dtype.kind == "f":
+        written = np.zeros(many.shape, dtype=target)
+        written[:] = many
+        same(written, wanted)
+
+
+@pytest.mark.parametrize("target", [name for name in REAL if "int" in name])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_full_of_a_float_that_no_integer_holds(target: str) -> None:
+    for value in OUTSIDE:
+        want = numpy.array([value]).astype(target)
+        same(np.full(1, value, dtype=target), want)
+        same(np.full_like(np.zeros(1, dtype=target), value), want)
+        same(np.array([value], dtype="float64").astype(target), want)
+
+
+def test_signalling_nans_become_quiet_at_every_place() -> None:
+    """Half precision: vectors and what is left over are converted in different ways."""
+    for n in (1, 7, 8, 9, 21):
+        for bits, want in ((0x7C01, 0x7FC02000), (0xFD55, 0xFFEAA000), (0x7E01, 0x7FC02000), (0xFE00, 0xFFC00000)):
+            x = np.array(numpy.full(n, bits, "uint16").view("float16")).astype("float32")
+            assert x.asnumpy().view("uint32").tolist() == [want] * n
+        for bits, want in ((0x7F800001, 0x7E00), (0xFF802000, 0xFE01), (0x7FC02000, 0x7E01)):
+            y = np.array(numpy.full(n, bits, "uint32").view("float32")).astype("float16")
+            assert y.asnumpy().view("uint16").tolist() == [want] * n
+
+
 @pytest.mark.parametrize("dtype", ["int64", "uint64"])
 @pytest.mark.parametrize("target", ["float32", "float64"])
 def test_large_integers_round_once(dtype: str, target: str, rng: numpy.random.Generator) -> None:

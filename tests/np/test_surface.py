@@ -25,6 +25,7 @@ from slipstream.np._by_numpy import REGISTER, table
 DOUBLES = ["float64", "complex128"]
 NUMBERS = ["float32", "float64", "int32", "int64"]
 CUBE = (2, 3, 4)
+FAR = numpy.array([5000, -5000, 2**62, -(2**62), 1074, -1060, -2100, 1023, 0])
 
 
 def padded(mode: str, **options: Any) -> list[Sampler]:
@@ -99,11 +100,20 @@ TABLE: dict[str, list[Sampler]] = {
     "spacing": [
         on((5,), dtypes=["float32", "float64"]),
         lambda d: ([both(numpy.array([0.0, -1.0, numpy.inf, numpy.nan]))], {}),
+        *(lambda d, t=t: ([both(numpy.array([0, 1, 3]).astype(t))], {}) for t in [*INTS, "bool"]),
     ],
     "real_if_close": [on((3,), dtypes=["complex128", "float64"]), lambda d: ([both(numpy.array([1 + 1e-16j, 2]))], {})],
     "ldexp": [
         lambda d: ([d.array((5,), ["float64", "float32"]), d.array((5,), ["int32"], -30, 30)], {}),
         lambda d: ([both(numpy.array([1e-300, 1e300])), both(numpy.array([1500, -1500]))], {}),
+        lambda d: ([d.array((5,), ["bool", "int8", "uint8", "int16", "uint16", "int32", "float16"], 0, 2), 3], {}),
+        lambda d: ([both(numpy.array([0.0, -0.0, 5e-324, 1.5, -1.1e308, numpy.inf])[:, None]), both(FAR)], {}),
+        lambda d: ([both(numpy.array([0.0, 1e-45, 1.1, 3e38], "float32")[:, None]), both(FAR)], {}),
+        pair((5,), (5,), dtypes=["float64", "complex128"]),
+        on((5,), 2.0, dtypes=["float64"]),
+        on((5,), 2j, dtypes=["float64"]),
+        lambda d: ([both(numpy.ones(2, "complex128")), both(numpy.array([1, 2]))], {}),
+        lambda d: ([both(numpy.ones(2)), both(numpy.array([1, 2], "uint64"))], {}),
     ],
     "bitwise_count": [on((9,), dtypes=[*INTS, "bool"]), lambda d: ([both(numpy.array([-128, 127, -1], "int8"))], {})],
     "packbits": [
@@ -122,7 +132,18 @@ TABLE: dict[str, list[Sampler]] = {
         on((2,), dtypes="int8"),
     ],
     "gcd": [pair((5,), (5,), dtypes=INTS), lambda d: ([both(numpy.array([0, -4, -128], "int8")), 6], {})],
-    "lcm": [pair((5,), (5,), dtypes=INTS), lambda d: ([both(numpy.array([0, -4, 6])), 4], {})],
+    "lcm": [
+        pair((5,), (5,), dtypes=INTS),
+        lambda d: ([both(numpy.array([0, -4, 6])), 4], {}),
+        *(  # that wrap around
+            lambda d, t=t: (
+                [both(d.rng.integers(-(2 ** (t - 1)), 2 ** (t - 1), 99).astype(f"int{t}")) for _ in "xy"],
+                {},
+            )
+            for t in (8, 16, 32)
+        ),
+        lambda d: ([both(numpy.array([10, -128, -128], "int8")), both(numpy.array([127, -1, 3], "int8"))], {}),
+    ],
     "i0": [
         lambda d: ([d.array((9,), ["float64"], -60, 60)], {}),
         lambda d: ([both(numpy.array([0.0, 19.999, 20.0, 700.0, 1e-8]))], {}),

@@ -49,10 +49,8 @@ To convert(From x) {
     return {convert<decltype(To::re)>(x), 0};
   else if constexpr (std::is_same_v<To, bool>)
     return x != 0;
-  else if constexpr (Float<From> && Integer<To> && sizeof(To) < 4)
-    return static_cast<To>(static_cast<int32_t>(x));
-  else if constexpr (Float<From> && std::is_same_v<To, uint32_t>)
-    return static_cast<To>(static_cast<int64_t>(x));
+  else if constexpr (Float<From> && Integer<To>)
+    return truncated<To>(x);
   else if constexpr (Integer<From> && sizeof(From) == 8 && std::is_same_v<To, double>)
     return to_double(x);
   else if constexpr (Integer<From> && sizeof(From) == 8 && std::is_same_v<To, float>)

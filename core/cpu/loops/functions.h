@@ -232,12 +232,17 @@ T floor_divide(T x, T y) {
   T whole = floor(q);
   return q - whole > T(0.5) ? whole + 1 : whole;
 }
-// Euclid's, on magnitudes, which also hold the smallest integer's.
+// Unsigned, so that the smallest integer has one, too.
+template <Integer T>
+std::make_unsigned_t<T> magnitude(T x) {
+  using U = std::make_unsigned_t<T>;
+  return x < 0 ? static_cast<U>(-static_cast<U>(x)) : static_cast<U>(x);
+}
+// Euclid's, on magnitudes.
 template <Integer T>
 T gcd(T x, T y) {
   using U = std::make_unsigned_t<T>;
-  U a = x < 0 ? static_cast<U>(-static_cast<U>(x)) : static_cast<U>(x);
-  U b = y < 0 ? static_cast<U>(-static_cast<U>(y)) : static_cast<U>(y);
+  U a = magnitude(x), b = magnitude(y);
   while (b) {
     U rest = static_cast<U>(a % b);
     a = b;
@@ -247,10 +252,8 @@ T gcd(T x, T y) {
 }
 template <Integer T>
 T lcm(T x, T y) {
-  T common = gcd(x, y);
-  if (common == 0) return 0;
-  auto product = static_cast<T>(x / common * y);
-  return product < 0 ? static_cast<T>(-product) : product;
+  auto common = magnitude(gcd(x, y));
+  return common == 0 ? T(0) : static_cast<T>(magnitude(x) / common * magnitude(y));  // wraps as NumPy's
 }
 template <Integer T>
 T reciprocal(T x) {

@@ -1,4 +1,6 @@
 // The inner loops of reductions: fixed trees, so that a result depends on the shape alone.
+#include <limits>
+
 #include "loops.h"
 
 namespace slipstream::SLIP_ISA {
@@ -93,6 +95,20 @@ void combine(void* into, const void* in, int64_t width) {
   for (int64_t k = 0; k < width; k++) to[k] = both<F, T>(to[k], x[k]);
 }
 
+template <class R>
+void settle_reals(R* x, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t k = 0; k < n; k++) x[k] = x[k] == x[k] ? x[k] : std::numeric_limits<R>::quiet_NaN();
+}
+
+template <class T>
+void settle(void* results, int64_t n) {
+  if constexpr (is_cx<T>)  // each part by itself
+    settle_reals(static_cast<decltype(T::re)*>(results), 2 * n);
+  else
+    settle_reals(static_cast<T*>(results), n);
+}
+
 // Sums of integers are taken in 64 bits (they wrap alike), so no narrower loops are needed for them.
 constexpr bool reduces(Rule rule, DType t) {
   if (!computes(rule, t) || is_half(t)) return false;
@@ -103,7 +119,9 @@ template <class F, Rule rule, DType D>
 void fill_type(cpu::ReduceLoops* row) {
   if constexpr (reduces(rule, D)) {
     using T = std::conditional_t<D == DType::b1, uint8_t, loop_t<D>>;  // bytes of 0 and 1 make better vectors
-    row[static_cast<int>(D)] = {&leaves<F, T>, &fold<F, T>, &combine<F, T>};
+    auto& loops = row[static_cast<int>(D)];
+    loops = {&leaves<F, T>, &fold<F, T>, &combine<F, T>, nullptr};
+    if constexpr (is_float(D) || is_complex(D)) loops.settle = &settle<T>;
   }
 }
 template <class F, Rule rule, DType... D>

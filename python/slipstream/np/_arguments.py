@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import weakref
 from typing import Any, ClassVar
 
 import ml_dtypes
@@ -87,14 +88,39 @@ def _join(values: Any, dtype: DTypeLike, device: DeviceLike) -> ndarray:
     return _core.concatenate([_core.expand_dims(part, [0]) for part in parts], 0)
 
 
+def _can_be_unlocked(source: Any) -> bool:
+    """Whether NumPy would make an array writable again: not one over memory whose owner does not let it."""
+    if (base := source.base) is None:
+        return True
+    while isinstance(base, numpy.ndarray):
+        if base.flags.writeable or id(base) in _Loan._count:
+            return True
+        base = base.base
+    try:
+        return not memoryview(base).readonly
+    except TypeError:  # such as a capsule of DLPack
+        return False
+
+
+def _unlocked(source: Any) -> bool:
+    try:
+        source.flags.writeable = True
+    except ValueError:  # a view of an array that is lent itself
+        return False
+    return True
+
+
 class _Loan:
     """Keeps memory that is not ours while it is read here; a NumPy array that has it cannot be written meanwhile."""
 
     _count: ClassVar[dict[int, int]] = {}  # loans of an array that could be written, by its id
+    _waiting: ClassVar[list[weakref.ref[Any]]] = []  # arrays whose loans have ended, but not those of their base
 
     def __init__(self, source: Any, values: Any) -> None:
         self.values, self.source, self.locks = values, source, False
-        if isinstance(source, numpy.ndarray) and (source.flags.writeable or id(source) in self._count):
+        if not isinstance(source, numpy.ndarray):
+            return
+        if id(source) in self._count or (source.flags.writeable and _can_be_unlocked(source)):
             self.locks = True
             self._count[id(source)] = self._count.get(id(source), 0) + 1
             source.flags.writeable = False
@@ -104,7 +130,13 @@ class _Loan:
             self._count[id(self.source)] -= 1
             if not self._count[id(self.source)]:
                 del self._count[id(self.source)]
-                self.source.flags.writeable = True
+                self._unlock()
+
+    def _unlock(self) -> None:
+        ended = [weakref.ref(self.source), *self._waiting]  # what views wait for comes before them
+        self._waiting[:] = [
+            r for r in ended if (a := r()) is not None and id(a) not in self._count and not _unlocked(a)
+        ]
 
 
 class Capsule:
@@ -190,6 +222,10 @@ def from_values(value: Any, dtype: DTypeLike, device: DeviceLike, copy: bool | N
         found = _as_numpy(value, as_dtype(dtype))
     else:
         found = _as_numpy(value)
+        if found.dtype.hasobject and found.size and all(is_number(v) for v in found.flat):
+            return from_values(
+                value, default_dtype("i"), device, copy
+            )  # integers beyond what it holds: an OverflowError
         if found.dtype.hasobject or found.dtype.kind in "SUMm":
             raise NotNumbersError(f"array: cannot make an array of numbers from {type(leaf).__name__} values")
         found = found.astype(default_dtype(found.dtype.kind) if is_number(leaf) else as_dtype(found.dtype), copy=False)

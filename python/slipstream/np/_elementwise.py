@@ -11,7 +11,7 @@ import numpy
 
 from .. import _core
 from .._core import ndarray
-from ._arguments import as_array, as_arrays, check_broadcast, deliver, normal_axis, public
+from ._arguments import as_array, as_arrays, check_broadcast, default_dtype, deliver, is_number, normal_axis, public
 from ._dtype import finfo
 from ._joining import concatenate
 from ._manipulation import broadcast_to
@@ -142,10 +142,28 @@ def ldexp(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None) -> ndarray:
     array([6.])
     """
     x1 = as_array(x1)
-    power = _core.astype(as_array(x2, x1.device), numpy.float64)
-    half = _core.trunc(power / 2)  # in two steps, neither of which overflows where the result does not
-    made = _core.multiply(_core.multiply(x1, _core.exp2(half)), _core.exp2(power - half))
-    return deliver(_core.astype(made, _core.result_type(x1, 1.0)), out, "ldexp")
+    power = _exponents(x2, x1)
+    if x1.dtype.kind == "c" or not (numpy.can_cast(power.dtype, "int64") or power.dtype == default_dtype("i")):
+        raise TypeError(f"ldexp: arrays of type {x1.dtype} and {power.dtype} are not supported; exponents are integers")
+    rest = _core.clip(
+        _core.astype(power, numpy.float64), -2200.0, 2200.0
+    )  # enough from one end of float64 to the other
+    steps = []
+    for _ in range(3):  # each a power of 2 that float64 has; the large ones last, so that one step rounds at most
+        steps.append(_core.clip(rest, -1022.0, 1023.0))
+        rest = rest - steps[-1]
+    made = _core.astype(x1, numpy.float64)
+    for step in reversed(steps):
+        made = made * _core.exp2(step)
+    return deliver(_core.astype(made, _core.float_of(x1.dtype)), out, "ldexp")
+
+
+def _exponents(values: ArrayLike, beside: ndarray) -> ndarray:
+    """Python's integers stay integers here, whatever creation makes of them."""
+    if is_number(values) or isinstance(values, (list, tuple)):
+        found = numpy.asarray(values)
+        return as_array(found if found.dtype != object else values, beside.device)
+    return as_array(values, beside.device)
 
 
 # ---- tests

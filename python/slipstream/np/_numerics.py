@@ -155,7 +155,7 @@ def frexp(x: ArrayLike, out: Any = None) -> tuple[ndarray, ndarray]:
     x = as_array(x)
     if x.dtype.kind == "c":
         raise TypeError(f"frexp: arrays of type {x.dtype} are not supported")
-    kind = _core.rint(x[..., :0] if x.ndim else x).dtype
+    kind = _core.float_of(x.dtype)
     wide = numpy.dtype("float64") if kind.itemsize == 8 else numpy.dtype("float32")
     integer, shift, bias = (numpy.dtype("int64"), 52, 1022) if wide.itemsize == 8 else (numpy.dtype("int32"), 23, 126)
     values = _core.astype(x, wide)
@@ -179,6 +179,7 @@ def spacing(x: ArrayLike, out: ndarray | None = None) -> ndarray:
     True
     """
     x = as_array(x)
+    x = x.astype(_core.float_of(x.dtype), copy=False)
     away = _core.nextafter(x, _core.copysign(math.inf, x))
     return _core.where(_core.isfinite(x), away - x, math.nan, out=out)
 
