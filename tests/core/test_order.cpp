@@ -69,9 +69,9 @@ TEST(what_takes_a_good_part_of_all_memory_begins_when_all_before_it_is_done) {
   engine::wait_all();
   engine::reset_peaks();
   std::atomic<int> ended{0};
-  bool alone[20];
+  std::atomic<bool> alone[20] = {};
   std::vector<Array> small;
-  for (bool& was_alone : alone) {  // independent of each other; nobody waits for any of them
+  for (std::atomic<bool>& was_alone : alone) {  // independent of each other; nobody waits for any of them
     int before = static_cast<int>(small.size());
     auto slow = [&](const Record&, int, int64_t) {
       sleep_ms(3);
@@ -81,7 +81,7 @@ TEST(what_takes_a_good_part_of_all_memory_begins_when_all_before_it_is_done) {
     apply(effect, {}, [&, before](const Record&, int, int64_t) { was_alone = ended > before; }, {1}, kMega);
   }
   until([&] { return engine::stats().in_flight_ops == 0; });
-  for (bool was_alone : alone) CHECK(was_alone);
+  for (std::atomic<bool>& was_alone : alone) CHECK(was_alone);
 }
 
 TEST(calls_that_no_worker_has_time_to_plan_are_planned_by_whoever_records_them) {
