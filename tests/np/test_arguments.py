@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 import pytest
 
-from slipstream import np, npx
+from slipstream import engine, np, npx
 
 
 @pytest.fixture
@@ -109,3 +109,21 @@ def test_bad_arguments(case: tuple[Callable[[], Any], type[Exception], str]) -> 
     bad, error, message = case
     with pytest.raises(error, match=message):
         bad()
+
+
+def test_exponents_of_ldexp_stay_integers_and_are_not_waited_for() -> None:
+    x = np.array([1.5, 1.0])
+    for exponents in (
+        3,
+        [3, 3],
+        (3, 3),
+        np.array([3, 3]),
+        numpy.array([3, 3], "int8"),
+        [np.array(3, dtype="int32")] * 2,
+    ):
+        with engine.sync_guard("raise"):
+            made = np.ldexp(x, exponents)
+        assert made.dtype == "float32" and made.tolist() == [12, 8]
+    for exponents in (3.0, [3.0], 3j, np.array([3.0], dtype="float64"), numpy.array([3.0])):
+        with pytest.raises(TypeError, match=r"ldexp: arrays of type float32 and .* exponents are integers"):
+            np.ldexp(x, exponents)

@@ -148,6 +148,7 @@ def test_floats_that_no_integer_holds(dtype: str, target: str) -> None:
     same(np.concatenate([many, many[1:]], dtype=target, casting="unsafe"), numpy.concatenate([wanted, wanted[1:]]))
     same(np.array(many, dtype=target), wanted)
     if values.dtype.kind == "f":
+        same(np.array(numpy.tile(values, 7), dtype=target), wanted)
         written = np.zeros(many.shape, dtype=target)
         written[:] = many
         same(written, wanted)

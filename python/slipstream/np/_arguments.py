@@ -219,7 +219,11 @@ def from_values(value: Any, dtype: DTypeLike, device: DeviceLike, copy: bool | N
         return joined if dtype is None else _core.astype(joined, as_dtype(dtype))
     leaf = _first_leaf(value)
     if dtype is not None:
-        found = _as_numpy(value, as_dtype(dtype))
+        wanted = as_dtype(dtype)
+        given = value.dtype if isinstance(value, numpy.ndarray) else None
+        if given is not None and given in _KNOWN and given.kind == "f" and wanted.kind in "iu":
+            return _core.astype(_core.array(value, given, device, copy), wanted)  # as floats of ours, to the bit
+        found = _as_numpy(value, wanted)
     else:
         found = _as_numpy(value)
         if found.dtype.hasobject and found.size and all(is_number(v) for v in found.flat):

@@ -11,7 +11,7 @@ import numpy
 
 from .. import _core
 from .._core import ndarray
-from ._arguments import as_array, as_arrays, check_broadcast, default_dtype, deliver, is_number, normal_axis, public
+from ._arguments import as_array, as_arrays, check_broadcast, default_dtype, deliver, normal_axis, public
 from ._dtype import finfo
 from ._joining import concatenate
 from ._manipulation import broadcast_to
@@ -145,9 +145,7 @@ def ldexp(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None) -> ndarray:
     power = _exponents(x2, x1)
     if x1.dtype.kind == "c" or not (numpy.can_cast(power.dtype, "int64") or power.dtype == default_dtype("i")):
         raise TypeError(f"ldexp: arrays of type {x1.dtype} and {power.dtype} are not supported; exponents are integers")
-    rest = _core.clip(
-        _core.astype(power, numpy.float64), -2200.0, 2200.0
-    )  # enough from one end of float64 to the other
+    rest = _core.clip(_core.astype(power, numpy.float64), -2200.0, 2200.0)  # farther than float64 reaches
     steps = []
     for _ in range(3):  # each a power of 2 that float64 has; the large ones last, so that one step rounds at most
         steps.append(_core.clip(rest, -1022.0, 1023.0))
@@ -160,10 +158,10 @@ def ldexp(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None) -> ndarray:
 
 def _exponents(values: ArrayLike, beside: ndarray) -> ndarray:
     """Python's integers stay integers here, whatever creation makes of them."""
-    if is_number(values) or isinstance(values, (list, tuple)):
-        found = numpy.asarray(values)
-        return as_array(found if found.dtype != object else values, beside.device)
-    return as_array(values, beside.device)
+    if isinstance(values, ndarray):
+        return values
+    made = _core.from_numbers(values, None, beside.device, _core.empty((0,), "int64"))
+    return as_array(values, beside.device) if made is None else made
 
 
 # ---- tests
