@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 PROGRAM = """
+import pickle
 import slipstream, slipstream.as_mxnet
 import mxnet as mx
 from mxnet import autograd, context, gluon, image, init, lr_scheduler, np, npx
@@ -52,7 +53,8 @@ for wrong, usual in {
         eval(wrong)
         raise AssertionError(wrong)
     except mx.MXNetError as error:
-        assert isinstance(error, usual) and str(error), wrong
+        again = pickle.loads(pickle.dumps(error))
+        assert isinstance(again, usual) and isinstance(again, mx.MXNetError) and str(again) == str(error), wrong
 for code, words in {
     'mx.sym.var': 'mxnet.sym does not exist in Slipstream: write the model as a gluon.HybridBlock',
     'mx.nd.softmax': 'use mx.npx.softmax',

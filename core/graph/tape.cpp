@@ -238,14 +238,15 @@ void attach(const Array& x, Array grad, GradReq req) {
   auto leaf = Ref<Node>::adopt(new Leaf(grad.detached(), req));
   Node* node = history(x);
   if (!node || node->is_leaf() || node->forgotten) return x.set_node(std::move(leaf));
+  if (node->derived && !node->attached) hold_content(x, 1);
   node->attached = std::move(leaf);
-  node->derived = false;  // else the next write to the storage would take the gradient away
 }
 
 void drop(const Array& x) {
   Node* node = x.node();
   if (!node) return;
   if (node->is_leaf()) return x.set_node({});
+  if (node->derived && node->attached) hold_content(x, -1);
   node->attached.reset();
 }
 

@@ -48,7 +48,9 @@ inline Node* history(const Array& x) {
 // Does what is computed from this array now have a history? Ask before recording a call that writes to its storage.
 inline bool follows(const Array& x) { return flags.recording && history(x); }
 // Must a view of the array be noted? Not if the history is the storage's: the view will find it there.
-inline bool follows_views(const Array& x) { return flags.recording && x.node() && !x.node()->derived; }
+inline bool follows_views(const Array& x) {
+  return flags.recording && x.node() && (!x.node()->derived || x.node()->attached);
+}
 
 // Recording switched on or off while this lives.
 class Recording {
@@ -136,6 +138,8 @@ Array put(const Array& g, const View& inner, const Shape& shape);
 
 // Raises if the array has a history of its own, which a write under recording would make wrong.
 void check_write(const char* op, const Array& target);
+// A gradient was attached to an array whose history is its storage's, or (-1) taken off: nobody may write there.
+void hold_content(const Array& x, int by);
 // After a write to the target: `value` stands for what is there now (the same view), and has its history.
 void store(const Array& target, const Array& value);
 // A write of something without a history; called for every write to a storage that has content.

@@ -5,16 +5,6 @@
 
 namespace slipstream::tape {
 
-void check_write(const char* op, const Array& target) {
-  if (!recording() || !target.node() || target.node()->derived) return;
-  Node& node = *target.node();
-  if (leaf_of(target))
-    fail(ErrorKind::runtime, op, ": an array with a gradient attached cannot be written in place while recording; ",
-         "write outside record(), or under autograd.pause()");
-  fail(ErrorKind::runtime, op, ": the result of ", node.name(), ", recorded at ", place(node.source),
-       ", cannot be written in place here at ", place(here()), " while recording; make a new array instead");
-}
-
 namespace {
 
 bool same_place(const View& a, const View& b) {
@@ -45,6 +35,8 @@ class Content final : public Node {
   const Ref<Node>& value() const { return inputs_[1]; }
   const View& where() const { return where_; }
   const Shape& row() const { return row_; }
+
+  int holders = 0;  // arrays over this content that have a gradient attached
 
  private:
   Ref<Node> inputs_[2];
@@ -107,6 +99,24 @@ void put_content(Storage& storage, Ref<Node> value, const View& where) {
 
 }  // namespace
 
+void hold_content(const Array& x, int by) {
+  if (Content* content = content_of(*x.storage())) content->holders += by;
+}
+
+void check_write(const char* op, const Array& target) {
+  if (!recording()) return;
+  Ref<Node>& content = target.storage()->content;
+  drop_used_up(content);
+  Node* node = target.node();
+  bool held = content && content_of(*target.storage())->holders > 0;
+  if (!held && (!node || (node->derived && !node->attached))) return;
+  if (held || leaf_of(target))
+    fail(ErrorKind::runtime, op, ": an array with a gradient attached cannot be written in place while recording; ",
+         "write outside record(), or under autograd.pause()");
+  fail(ErrorKind::runtime, op, ": the result of ", node->name(), ", recorded at ", place(node->source),
+       ", cannot be written in place here at ", place(here()), " while recording; make a new array instead");
+}
+
 void overwrite(Storage& storage, const View& where) {
   for (int i = 0; i < where.ndim(); i++)
     if (where.strides[i] == 0 && where.shape[i] > 1) return;  // a scatter: only its indices tell what it writes
@@ -126,10 +136,14 @@ Node* derive(const Array& x) {
   Storage& storage = *x.storage();
   uint32_t version = storage.version.load(std::memory_order_relaxed);
   if (x.node() && !x.node()->forgotten && x.node()->derived_version == version) return x.node();
+  Ref<Node> leaf = x.node() ? x.node()->attached : Ref<Node>();  // it stays, whatever was written
   x.set_node({});
   drop_used_up(storage.content);
   Content* content = content_of(storage);
-  if (!content || kind(x.dtype) < Kind::real) return nullptr;
+  if (!content || kind(x.dtype) < Kind::real) {
+    x.set_node(std::move(leaf));
+    return x.node();
+  }
   if (content->where().dtype != x.dtype)
     fail(ErrorKind::runtime, "an array was written as ", content->where().dtype, " while recording and is read as ",
          x.dtype, ", which cannot be differentiated");
@@ -137,6 +151,8 @@ Node* derive(const Array& x) {
   auto* node = new Read(whole ? content->value() : storage.content, x, content->row(), whole);
   node->derived = true;
   node->derived_version = version;
+  if (leaf) content->holders++;
+  node->attached = std::move(leaf);
   enter(x, node, content->source);
   return node;
 }

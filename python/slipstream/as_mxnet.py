@@ -253,13 +253,12 @@ def _mxnet() -> _Shim:
 # ---- errors
 
 # What a wrong call raises is an MXNetError too; but for indices, for which MXNet has Python's own class.
-_ERRORS_AT_CALL = (ValueError, TypeError, OverflowError, RuntimeError, errors.AxisError, numpy.linalg.LinAlgError)
-
-
-def _mxnet_error(usual: type[Exception]) -> type[Exception]:
-    name = "MXNetError" if usual is RuntimeError else f"MXNet{usual.__name__}"
-    bases = (errors.SlipstreamError,) if usual is RuntimeError else (usual, errors.SlipstreamError)
-    return type(name, bases, {"__module__": "mxnet.base", "__doc__": "A call was wrong."})
+_USUAL = (ValueError, TypeError, OverflowError, errors.AxisError, numpy.linalg.LinAlgError)
+_AT_CALL: dict[type[Exception], type[Exception]] = {
+    usual: type(f"_MXNet{usual.__name__}", (usual, errors.SlipstreamError), {"__doc__": "A call was wrong."})
+    for usual in _USUAL
+}
+globals().update({made.__name__: made for made in _AT_CALL.values()})  # where pickle finds them
 
 
 # ---- the import system
@@ -351,7 +350,7 @@ def install() -> None:
         raise ImportError("slipstream.as_mxnet: MXNet itself is imported already; import slipstream.as_mxnet first")
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
-        _core.set_call_errors({usual: _mxnet_error(usual) for usual in _ERRORS_AT_CALL})
+        _core.set_call_errors({**_AT_CALL, RuntimeError: errors.SlipstreamError})
 
 
 install()

@@ -225,3 +225,43 @@ def test_results_with_gradients_end() -> None:
     del h, y
     gc.collect()
     assert seen() is None
+
+
+def test_what_was_written_and_has_a_gradient_attached_stays_while_recording() -> None:
+    x, buffer = leaf([1.0, 2.0]), np.zeros(4, dtype="float64")
+    part = buffer[:2]
+    for _ in range(2):  # the last round's history is used up, and holds nobody back
+        with autograd.record():
+            buffer[:2] = x * 3
+            part.attach_grad()
+            with pytest.raises(RuntimeError, match="with a gradient attached cannot be written in place"):
+                buffer[:2] = x * 7
+            y = (part * part).sum() + (part[:1] * 2).sum()
+        y.backward()
+        same(part.grad, [8, 12])
+        same(x.grad, [24, 36])
+
+
+def test_a_gradient_that_was_taken_off_holds_nobody_back() -> None:
+    x, buffer = leaf([1.0, 2.0]), np.zeros(4, dtype="float64")
+    with autograd.record():
+        buffer[:2] = x * 3
+        buffer.attach_grad()
+        buffer.drop_grad()
+        buffer[2:] = x * 5
+        y = (buffer * buffer).sum()
+    y.backward()
+    same(x.grad, [68, 136])
+
+
+def test_a_write_outside_of_recording_ends_the_history_and_leaves_the_gradient() -> None:
+    x, buffer = leaf([1.0, 2.0]), np.zeros(4, dtype="float64")
+    with autograd.record():
+        buffer[:2] = x * 3
+        buffer.attach_grad()
+    buffer[:] = 1
+    with autograd.record():
+        y = (buffer * buffer).sum()
+    y.backward()
+    same(buffer.grad, [2, 2, 2, 2])
+    same(x.grad, [0, 0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +151,15 @@ def test_resuming(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     by_batches = E.CheckpointHandler(str(tmp_path), "m", batch_period=2, resume_from_checkpoint=True)
     with pytest.raises(ValueError, match=r"save by epochs alone \(batch_period=None\)"):
         made().fit(data(), epochs=9, event_handlers=[by_batches])
+    with pytest.raises(ValueError, match="may be from within an epoch"):
+        go_on(epochs=9)  # 30 batches are no whole epochs
+
+
+def test_copies() -> None:
+    est = made()
+    for copied in (copy.deepcopy(est), pickle.loads(pickle.dumps(est))):
+        copied.fit(data(), epochs=1)
+        assert copied.logger is not est.logger
 
 
 def test_first_values_and_trainer() -> None:

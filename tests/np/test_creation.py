@@ -273,6 +273,25 @@ def test_integers_beyond_64_bits_in_arrays_of_floats() -> None:
         assert default.dtype == "float32" and default.reshape(-1)[0].item() == float(HUGE)
 
 
+@pytest.mark.parametrize("wide", [False, True])
+def test_objects_that_are_numbers(wide: bool) -> None:
+    npx.set_np(dtype=wide)
+    try:
+        for values, kind in (
+            (numpy.array([1.5, 2.5], dtype=object), "f"),
+            (numpy.array([numpy.nan], dtype=object), "f"),
+            ([2**63, 2**70, 1.5], "f"),
+            ([2**63, 2**70, 1.5j], "c"),
+            (numpy.array([True, 2], dtype=object), "i"),
+        ):
+            made = np.array(values)
+            assert made.dtype == np.array([{"f": 1.5, "c": 1j, "i": 1}[kind]]).dtype
+            same(made, numpy.array(values).astype(made.dtype))
+        assert np.array([2**63]).item() == 2**63
+    finally:
+        npx.set_np(dtype=False)
+
+
 def test_integers_that_no_type_holds() -> None:
     x, whole = np.zeros(2), np.zeros(2, dtype="int64")
     for call in (

@@ -227,12 +227,14 @@ def from_values(value: Any, dtype: DTypeLike, device: DeviceLike, copy: bool | N
     else:
         found = _as_numpy(value)
         if found.dtype.hasobject and found.size and all(is_number(v) for v in found.flat):
-            return from_values(
-                value, default_dtype("i"), device, copy
-            )  # integers beyond what it holds: an OverflowError
+            # Some are beyond 64 bits. The kind of all together decides; an array of integers cannot hold those.
+            kinds = {"i" if isinstance(v, int) else numpy.asarray(v).dtype.kind for v in found.flat}
+            return from_values(value, default_dtype(max(kinds, key="biufc".find)), device, copy)
         if found.dtype.hasobject or found.dtype.kind in "SUMm":
             raise NotNumbersError(f"array: cannot make an array of numbers from {type(leaf).__name__} values")
-        found = found.astype(default_dtype(found.dtype.kind) if is_number(leaf) else as_dtype(found.dtype), copy=False)
+        usual = default_dtype(found.dtype.kind) if is_number(leaf) else as_dtype(found.dtype)
+        fits = found.dtype.kind != "u" or usual.kind != "i"  # else it is beyond int64, and uint64 as in NumPy
+        found = found.astype(usual, copy=False) if fits else found
     return _core.array(found, found.dtype, device, copy)
 
 

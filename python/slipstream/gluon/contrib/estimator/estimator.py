@@ -109,6 +109,9 @@ class _Logger(logging.Logger):
         super().__init__("Estimator", logging.INFO)
         self.addHandler(logging.StreamHandler(sys.stdout))
 
+    def __reduce__(self) -> Any:  # loggers are found by their names, but nobody else knows this one
+        return _Logger, ()
+
     def isEnabledFor(self, level: int) -> bool:  # noqa: N802
         # Loggers remember their answers, and setLevel() makes only those of `getLogger` forget them.
         return not self.disabled and self.manager.disable < level >= self.level

@@ -471,7 +471,8 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     def _leave_rest(self, estimator: Any, epochs: int, batches: int, path: str) -> None:
         """Takes what was done before off what the estimator is to do."""
-        if estimator.max_epoch is not None and self.batch_period:
+        within = bool(estimator.epoch_length) and batches % estimator.epoch_length != 0
+        if estimator.max_epoch is not None and (self.batch_period or within):
             raise ValueError(
                 f"CheckpointHandler: {path} may be from within an epoch: to resume a training by epochs, save by "
                 "epochs alone (batch_period=None)"
