@@ -116,7 +116,7 @@ def repeat(p: Peer, step: Callable[[], Any], times: int, wait: str = "free") -> 
                 p.wait(losses[-1])
             elif wait == "pace" and len(losses) > 1:
                 p.wait(losses[-2])
-        p.wait(losses[-1])
+        p.wait_for_all(losses[-1])  # the last update, too
         return numpy.array([float(losses[0]), float(losses[-1])])
 
     return run

@@ -71,11 +71,14 @@ struct SmallProduct {
 
 // Rows of float32 and float64 that run two in one loop, but for two functions: storing what lies between would cost as
 // much as computing it.
-inline constexpr std::array kPaired = {Row::add,     Row::subtract, Row::multiply, Row::divide,
-                                       Row::maximum, Row::minimum,  Row::negative, Row::abs,
-                                       Row::square,  Row::sqrt,     Row::exp,      Row::tanh};
+inline constexpr std::array kPaired = {Row::add,     Row::subtract, Row::multiply, Row::divide, Row::maximum,
+                                       Row::minimum, Row::negative, Row::abs,      Row::square, Row::sqrt,
+                                       Row::exp,     Row::tanh,     Row::relu};
 constexpr bool is_function(Row row) { return row == Row::exp || row == Row::tanh; }
-constexpr bool runs_as_pair(Row first, Row second) { return !(is_function(first) && is_function(second)); }
+constexpr bool runs_as_pair(Row first, Row second) {
+  if (first == Row::relu || second == Row::relu) return first == Row::add;  // a bias before it
+  return !(is_function(first) && is_function(second));
+}
 
 struct Loops {
   MapLoop map[kRowCount][kDTypeCount] = {};      // by row and type of the arguments

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <bitset>
 #include <cstdlib>
 
 namespace slipstream::cpu {
@@ -331,7 +332,10 @@ void Plan::shift(std::span<const int64_t> bytes) {
 
 Evaluator::Evaluator(const Plan& plan, int64_t elements, size_t extra)
     : plan_(plan), scratch_(thread_scratch(plan.scratch + extra)) {
-  for (size_t i = 0; i < plan.program.registers(); i++) registers_.push_back({nullptr, false});
+  for (size_t i = 0; i < plan.program.registers(); i++) {
+    values_.push_back(nullptr);
+    repeated_.push_back(false);
+  }
   if (plan.has_staged)
     for (int i = 0; i < plan.inputs.size(); i++) staged_.push_back(-1);
   fill_constants(std::min(elements, plan.block));
@@ -355,7 +359,7 @@ void Evaluator::fill_constants(int64_t n) {
       alignas(16) char value[16];
       if (in.place.scalar) in.place.scalar->store(in.place.type, value);
       fill(scratch_ + in.buffer, in.place.scalar ? value : in.place.data, in.size, in.stored ? n : few);
-      registers_[reg] = {scratch_ + in.buffer, !in.stored};
+      set(reg, {scratch_ + in.buffer, !in.stored});
     } else if (in.mode == Plan::Mode::cyclic) {
       fill_cycle(in, n);
     }
@@ -368,7 +372,7 @@ void Evaluator::fill_constants(int64_t n) {
     char* at = scratch_ + plan_.constants[i];
     bool stored = plan_.is_result(reg + i);
     fill(at, value, static_cast<int>(itemsize(c.type)), stored ? n : few);
-    registers_[reg + i] = {at, !stored};
+    set(reg + i, {at, !stored});
   }
 }
 
@@ -381,7 +385,13 @@ void Evaluator::fill_cycle(const Plan::Bound& operand, int64_t n) {
   for (; have < all; have *= 2) std::memcpy(to + have, to, std::min(have, all - have));
 }
 
+void Evaluator::set(int reg, Argument value) {
+  values_[reg] = value.data;
+  repeated_[reg] = value.repeated;
+}
+
 void Evaluator::find_index(int64_t p) {
+  index_of_ = p;
   for (int i = plan_.space.ndim() - 1; i > 0; i--) {
     int64_t d = plan_.space.dims()[i];
     index_[i] = p % d;
@@ -390,10 +400,36 @@ void Evaluator::find_index(int64_t p) {
   index_[0] = p;
 }
 
+// Blocks mostly come one after another, each within a row or up to its end.
+void Evaluator::advance_index(int64_t n) {
+  int axis = plan_.space.ndim() - 1;
+  if (index_[axis] + n > plan_.space.inner()) {
+    index_of_ = -1;
+    return;
+  }
+  index_of_ += n;
+  index_[axis] += n;
+  for (; axis > 0 && index_[axis] == plan_.space.dims()[axis]; axis--) {
+    index_[axis] = 0;
+    index_[axis - 1]++;
+  }
+}
+
 const char* Evaluator::address(const Plan::Bound& operand) const {
   const char* at = operand.place.data;
   for (int i = 0; i < plan_.space.ndim(); i++) at += index_[i] * operand.strides[i];
   return at;
+}
+
+// The processor foresees what lies in one row, but not where the next one begins.
+template <bool to_write>
+void Evaluator::ask_for_next(const Plan::Bound& operand, const char* row, int64_t n) const {
+  constexpr int64_t kLine = 64, kMost = 4096;
+  int last = plan_.space.ndim() - 1;
+  if (last == 0 || n < plan_.space.inner()) return;
+  const char* next = row + operand.strides[last - 1];
+  for (int64_t at = 0, end = std::min(n * operand.size, kMost); at < end; at += kLine)
+    __builtin_prefetch(next + at, to_write);
 }
 
 Argument Evaluator::load(const Plan::Bound& operand, int64_t p, int64_t n) {
@@ -404,7 +440,11 @@ Argument Evaluator::load(const Plan::Bound& operand, int64_t p, int64_t n) {
   int last = plan_.space.ndim() - 1;
   int64_t step = operand.strides[last];
   bool in_one_row = index_[last] + n <= plan_.space.inner();
-  if (in_one_row && step == operand.size) return {address(operand), false};
+  if (in_one_row && step == operand.size) {
+    const char* at = address(operand);
+    ask_for_next<false>(operand, at, n);
+    return {at, false};
+  }
   if (in_one_row && step == 0 && !operand.stored) {
     fill(scratch_ + operand.buffer, address(operand), operand.size, std::min(n, kRepeated));
     return {scratch_ + operand.buffer, true};
@@ -461,9 +501,10 @@ const void* Evaluator::load_staged(const Plan::Bound& operand, int64_t p, int64_
 void* Evaluator::store_address(const Plan::Bound& operand, int64_t p, int64_t n) const {
   if (operand.mode == Plan::Mode::flat) return operand.place.data + p * operand.size;
   int last = plan_.space.ndim() - 1;
-  if (operand.strides[last] == operand.size && index_[last] + n <= plan_.space.inner())
-    return const_cast<char*>(address(operand));
-  return nullptr;
+  if (operand.strides[last] != operand.size || index_[last] + n > plan_.space.inner()) return nullptr;
+  const char* at = address(operand);
+  ask_for_next<true>(operand, at, n);
+  return const_cast<char*>(at);
 }
 
 void Evaluator::store(const Plan::Bound& operand, const void* from, int64_t p, int64_t n) {
@@ -483,22 +524,28 @@ void Evaluator::store(const Plan::Bound& operand, const void* from, int64_t p, i
 }
 
 void Evaluator::run(int64_t p, int64_t n) {
-  if (plan_.needs_index) find_index(p);
+  if (plan_.needs_index && p != index_of_) find_index(p);
   int reg = 0;
   for (const Plan::Bound& in : plan_.inputs) {
-    if (in.mode != Plan::Mode::fixed) registers_[reg] = load(in, p, n);
+    if (in.mode != Plan::Mode::fixed) set(reg, load(in, p, n));
     reg++;
   }
+  std::bitset<128> stored;  // outputs
   for (const Plan::Step& step : plan_.steps) {
     void* to = nullptr;
     if (step.direct >= 0) to = store_address(plan_.outputs[step.direct], p, n);
-    if (!to) to = scratch_ + plan_.slots[step.slot];
+    if (to)
+      stored.set(static_cast<size_t>(step.direct));
+    else
+      to = scratch_ + plan_.slots[step.slot];
     Argument args[4];
-    for (int i = 0; i < step.arity; i++) args[i] = registers_[step.args[i]];
+    for (int i = 0; i < step.arity; i++) args[i] = {values_[step.args[i]], repeated_[step.args[i]]};
     step.loop(to, args, n);
-    registers_[step.value].data = to;
+    values_[step.value] = to;
   }
-  for (int i = 0; i < plan_.outputs.size(); i++) store(plan_.outputs[i], result(i), p, n);
+  for (int i = 0; i < plan_.outputs.size(); i++)
+    if (i >= 128 || !stored[static_cast<size_t>(i)]) store(plan_.outputs[i], result(i), p, n);
+  if (plan_.needs_index) advance_index(n);
 }
 
 }  // namespace slipstream::cpu

@@ -106,15 +106,19 @@ class Evaluator {
   // Evaluates elements [p, p + n) of the space, n <= plan.block, and stores the outputs.
   void run(int64_t p, int64_t n);
   // The value of result i in the block evaluated last.
-  const void* result(int i) const { return registers_[plan_.program.results[static_cast<size_t>(i)]].data; }
+  const void* result(int i) const { return values_[plan_.program.results[static_cast<size_t>(i)]]; }
   bool in_scratch(const void* p) const { return p >= scratch_ && p < scratch_ + plan_.scratch; }
   char* extra() const { return scratch_ + plan_.scratch; }
 
  private:
   void fill_constants(int64_t n);
   void fill_cycle(const Plan::Bound& operand, int64_t n);
+  void set(int reg, Argument value);
   void find_index(int64_t p);
+  void advance_index(int64_t n);
   const char* address(const Plan::Bound& operand) const;
+  template <bool to_write>
+  void ask_for_next(const Plan::Bound& operand, const char* row, int64_t n) const;
   Argument load(const Plan::Bound& operand, int64_t p, int64_t n);
   const void* gather(const Plan::Bound& operand, int64_t n);
   const void* load_staged(const Plan::Bound& operand, int64_t p, int64_t n);
@@ -123,8 +127,11 @@ class Evaluator {
 
   const Plan& plan_;
   char* scratch_;
-  SmallVec<Argument, 16> registers_;
+  // The registers, as two lists: written in parts and read as a whole, an Argument would wait for its parts.
+  SmallVec<const void*, 16> values_;
+  SmallVec<bool, 16> repeated_;
   int64_t index_[kMaxDims];
+  int64_t index_of_ = -1;  // the element that it belongs to
   SmallVec<int64_t, 4> staged_;  // by input: where the band that it holds begins, -1 for none
 };
 

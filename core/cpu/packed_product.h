@@ -1,5 +1,5 @@
 // Products of floating-point matrices with loops of our own. BLAS packs both operands anew for each tile that it is
-// given; here they are packed once for all tiles and threads.
+// given; here they are packed once for all tiles and threads, and a large one beside a small one not at all.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,9 @@ namespace slipstream::cpu {
 
 // First all rows are packed into panels, and all columns where more than one tile needs them. Then each tile
 // multiplies, a block of the depth at a time; columns that it alone needs it packs there, so that they stay in the
-// cache. A result's bits depend on the length of its sum alone, which is added up in blocks.
+// cache. Where one side of the result is short, the other operand is read where it lies: packed, it would be used too
+// few times. If it lies row after row it is made the left one, if need be by turning everything. A result's bits depend
+// on the length of its sum alone, which is added up in blocks.
 template <class T>
 class PackedProduct final : public TiledKernel {
  public:
@@ -26,49 +28,81 @@ class PackedProduct final : public TiledKernel {
   }
 
   explicit PackedProduct(const Record& call)
-      : a_(matrix<T>(call.inputs[0])),
-        b_(matrix<T>(call.inputs[1])),
-        c_(matrix<T>(call.outputs[0])),
-        depth_(even_part(a_.columns, loops().depth, 8)),
-        rows_(kRows),
-        columns_(kColumns),
-        padded_rows_(padded(c_.rows, loops().height)),
-        padded_columns_(shares_columns() ? padded(c_.columns, loops().width) : 0),
-        packed_rows_(padded_rows_ * a_.columns, 1),
-        packed_columns_(padded_columns_ * a_.columns, 1) {
-    while (work(std::min(rows_, c_.rows), columns_, a_.columns) < kLeastTile && columns_ < c_.columns) columns_ *= 2;
-    if (tiles() < kEnough && work(rows_, columns_ / 2, a_.columns) >= kLeastTile) columns_ /= 2;
-    if (tiles() < kEnough && work(rows_ / 2, columns_, a_.columns) >= kLeastTile) rows_ /= 2;
-    rows_ = even_part(c_.rows, rows_, loops().height);
-    columns_ = even_part(c_.columns, columns_, loops().width);
-  }
+      : PackedProduct(matrix<T>(call.inputs[0]), matrix<T>(call.inputs[1]), matrix<T>(call.outputs[0])) {}
 
   int phases() const override { return 2; }
   int64_t chunks(int phase) const override { return phase == 0 ? row_chunks() + column_chunks() : tiles(); }
 
   void run(int phase, int64_t chunk) override {
     if (phase == 0) return chunk < row_chunks() ? pack_rows(chunk) : pack_columns(chunk - row_chunks());
-    Box where = box(chunk);
-    multiply(where, &c_.at(where.begin[1], where.begin[2]), c_.down);
+    Part rows = down_.part(chunk / across_.parts), columns = across_.part(chunk % across_.parts);
+    if (turned_) return multiply_turned(rows, columns);
+    multiply(rows, columns, &c_.at(rows.begin, columns.begin), c_.down);
   }
 
   Box box(int64_t chunk) const override {
-    int64_t across = chunks_of(c_.columns, columns_);
-    int64_t row = chunk / across * rows_, column = chunk % across * columns_;
-    return {{0, row, column}, {1, std::min(rows_, c_.rows - row), std::min(columns_, c_.columns - column)}};
+    Part rows = down_.part(chunk / across_.parts), columns = across_.part(chunk % across_.parts);
+    if (turned_) std::swap(rows, columns);
+    return {{0, rows.begin, columns.begin}, {1, rows.size, columns.size}};
   }
 
   void run_to(int64_t chunk, char* to) override {
-    Box where = box(chunk);
-    multiply(where, reinterpret_cast<T*>(to), where.size[2]);
+    Part rows = down_.part(chunk / across_.parts), columns = across_.part(chunk % across_.parts);
+    multiply(rows, columns, reinterpret_cast<T*>(to), turned_ ? rows.size : columns.size);
   }
 
  private:
   static constexpr int64_t kBlock = sizeof(T) == 4 ? 20 : 10;  // panels of rows that stay in the second cache
-  // Many tiles, so that threads end at one time.
-  static constexpr int64_t kRows = 256, kColumns = 128, kEnough = 16;
+  static constexpr int64_t kEnough = 16, kMany = 64;  // tiles, so that threads end at one time
+  static constexpr int64_t kShort = 64;                     // lines of the short side, at most
+  static constexpr int64_t kStretch = 192;  // bytes of a row that are worth going to the next one
   static constexpr int64_t kMost = (64 << 20) / sizeof(T);  // packed numbers: the copy is not to fill the memory
-  static constexpr double kLeastTile = 2e6;
+  static constexpr double kLeastTile = 1e6, kMostTile = 26e6;
+
+  struct Part {
+    int64_t begin, size;
+  };
+  // Lines cut into parts of about one size, between panels.
+  struct Cut {
+    int64_t lines = 0, panel = 1, panels = 0, parts = 1;
+    Cut() = default;
+    Cut(int64_t lines, int64_t panel, int64_t most)
+        : lines(lines),
+          panel(panel),
+          panels(chunks_of(lines, panel)),
+          parts(std::min(chunks_of(lines, most), panels)) {}
+    int64_t begin(int64_t part) const { return std::min(lines, part * panels / parts * panel); }
+    Part part(int64_t i) const { return {begin(i), begin(i + 1) - begin(i)}; }
+    int64_t largest() const { return chunks_of(panels, parts) * panel; }
+  };
+
+  PackedProduct(Matrix<T> a, Matrix<T> b, Matrix<T> c)
+      : turned_(c.rows < c.columns && c.rows <= kShort && b.layout.transposed),
+        rows_in_place_(turned_ || (!a.layout.transposed && (loops().any_rows || c.columns <= kShort))),
+        columns_in_place_(!turned_ && c.rows <= kShort && !b.layout.transposed && c.columns % loops().lanes == 0 &&
+                          columns_at_once() == loops().width),
+        a_(turned_ ? b.t() : a),
+        b_(turned_ ? a.t() : b),
+        c_(turned_ ? c.t() : c),
+        depth_(even_part(a_.columns, loops().depth, 8)),
+        whole_rows_(rows_in_place_ ? c_.rows / loops().height * loops().height : 0),
+        padded_rows_(padded(c_.rows - whole_rows_, loops().height)),
+        padded_columns_(shares_columns() ? padded(c_.columns, loops().width) : 0),
+        packed_rows_(padded_rows_ * a_.columns, 1),
+        packed_columns_(padded_columns_ * a_.columns, 1) {
+    const TileSizes& best = loops().tiles;
+    int64_t rows = best.rows, columns = c_.columns <= kShort ? c_.columns : best.columns;
+    auto tiles = [&] { return chunks_of(c_.rows, rows) * chunks_of(c_.columns, columns); };
+    while (work(std::min(rows, c_.rows), columns, a_.columns) < kLeastTile && columns < c_.columns) columns *= 2;
+    while (work(rows, columns, a_.columns) < kLeastTile && rows < c_.rows) rows *= 2;
+    if (tiles() < kEnough && work(rows, columns / 2, a_.columns) >= kLeastTile && columns > kShort) columns /= 2;
+    if (tiles() < kEnough && work(rows / 2, columns, a_.columns) >= kLeastTile) rows /= 2;
+    double most = std::max(kMostTile, work(c_.rows, c_.columns, a_.columns) / kMany);
+    while (work(rows, columns, a_.columns) > most && rows > best.least_rows) rows /= 2;
+    while (work(rows, columns, a_.columns) > most && columns > best.least_columns) columns /= 2;
+    down_ = Cut(c_.rows, loops().height, rows);
+    across_ = Cut(c_.columns, loops().width, columns);
+  }
 
   static const PanelLoops<T>& loops() {
     if constexpr (std::is_same_v<T, float>)
@@ -81,18 +115,23 @@ class PackedProduct final : public TiledKernel {
   static double work(int64_t m, int64_t n, int64_t k) {
     return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * (sizeof(T) / 4);
   }
-  bool shares_columns() const { return c_.rows > kRows && c_.columns * a_.columns <= kMost; }
-  int64_t tiles() const { return chunks_of(c_.rows, rows_) * chunks_of(c_.columns, columns_); }
-  static int64_t rows_at_once() { return loops().height * 16; }
-  static int64_t columns_at_once() { return loops().width * 3; }
-  int64_t row_chunks() const { return chunks_of(c_.rows, rows_at_once()); }
+  bool shares_columns() const {
+    if (columns_in_place_) return false;
+    return c_.columns <= kShort || (c_.rows > loops().tiles.rows && c_.columns * a_.columns <= kMost);
+  }
+  int64_t tiles() const { return down_.parts * across_.parts; }
+  // Few panels at once: their lines lie on the same few places of the first cache.
+  static int64_t rows_at_once() { return loops().height * 6; }
+  static int64_t columns_at_once() { return padded(kStretch / static_cast<int64_t>(sizeof(T)), loops().width); }
+  int64_t row_chunks() const { return chunks_of(c_.rows - whole_rows_, rows_at_once()); }
   int64_t column_chunks() const { return padded_columns_ ? chunks_of(padded_columns_, columns_at_once()) : 0; }
 
   void pack_rows(int64_t chunk) {
-    int64_t first = chunk * rows_at_once(), lines = std::min(rows_at_once(), a_.rows - first);
+    int64_t begin = chunk * rows_at_once(), first = whole_rows_ + begin;
+    int64_t lines = std::min(rows_at_once(), a_.rows - first);
     for (int64_t k = 0; k < a_.columns; k += depth_) {
       int64_t depth = std::min(depth_, a_.columns - k);
-      T* to = packed_rows_[0] + padded_rows_ * k + first * depth;
+      T* to = packed_rows_[0] + padded_rows_ * k + begin * depth;
       if (a_.layout.transposed)
         loops().pack_a(to, &a_.at(first, k), lines, depth, a_.right);
       else
@@ -115,27 +154,51 @@ class PackedProduct final : public TiledKernel {
       loops().pack_b(to, &b_.at(k, first), lines, depth, b_.down);
   }
 
-  // A block of the depth of some columns, packed.
-  T* columns_of(int64_t first, int64_t lines, int64_t k, int64_t depth) {
-    if (padded_columns_ > 0) return packed_columns_[0] + padded_columns_ * k + first * depth;
-    T* packed = room(columns_ * depth_);
-    pack_columns(packed, first, lines, k, depth);
-    return packed;
+  // A block of the depth of some columns.
+  Columns<T> columns_of(Part columns, int64_t k, int64_t depth) {
+    int64_t width = loops().width;
+    if (columns_in_place_) return {&b_.at(k, columns.begin), b_.down, width};
+    T* packed = nullptr;
+    if (padded_columns_ > 0) {
+      packed = packed_columns_[0] + padded_columns_ * k + columns.begin * depth;
+    } else {
+      packed = room(across_.largest() * depth_);
+      pack_columns(packed, columns.begin, columns.size, k, depth);
+    }
+    return {packed, width, width * depth};
   }
 
-  void multiply(const Box& where, T* to, int64_t down) {
-    int64_t row = where.begin[1], rows = where.size[1], columns = where.size[2];
-    int64_t block = kBlock * loops().height;
+  // Rows from `first` on: where they lie, or packed.
+  Rows<T> rows_of(int64_t first, int64_t k, int64_t depth) {
+    int64_t height = loops().height;
+    if (first < whole_rows_) return {&a_.at(first, k), a_.down, a_.right, a_.down * height};
+    return {packed_rows_[0] + padded_rows_ * k + (first - whole_rows_) * depth, 1, height, height * depth};
+  }
+
+  void multiply(Part rows, Part columns, T* to, int64_t down) {
+    int64_t most = kBlock * loops().height;
     for (int64_t k = 0; k < a_.columns; k += depth_) {
       int64_t depth = std::min(depth_, a_.columns - k);
-      const T* packed = columns_of(where.begin[2], columns, k, depth);
-      for (int64_t i = 0; i < rows; i += block)
-        loops().multiply({packed_rows_[0] + padded_rows_ * k + (row + i) * depth, packed, to + i * down,
-                          std::min(block, rows - i), columns, depth, down, k > 0});
+      Columns<T> b = columns_of(columns, k, depth);
+      for (int64_t i = 0, n = 0; i < rows.size; i += n) {
+        n = std::min(most, rows.size - i);
+        if (rows.begin + i < whole_rows_) n = std::min(n, whole_rows_ - rows.begin - i);
+        loops().multiply({rows_of(rows.begin + i, k, depth), b, to + (turned_ ? i : i * down), n, columns.size, depth,
+                          down, turned_, k > 0});
+      }
     }
   }
 
-  // For columns, of the calling thread.
+  // In a place of its own first: lines of the result that are a power of two apart fall onto few of the cache.
+  void multiply_turned(Part rows, Part columns) {
+    int64_t pitch = rows.size + 16;
+    T* block = room(pitch * columns.size);
+    multiply(rows, columns, block, pitch);
+    for (int64_t j = 0; j < columns.size; j++)
+      std::copy_n(block + j * pitch, rows.size, &c_.at(rows.begin, columns.begin + j));
+  }
+
+  // Of the calling thread.
   static T* room(int64_t size) {
     constexpr int64_t kAlign = 64;
     thread_local std::unique_ptr<T[]> memory;
@@ -148,8 +211,12 @@ class PackedProduct final : public TiledKernel {
     return reinterpret_cast<T*>((at + kAlign - 1) / kAlign * kAlign);
   }
 
+  bool turned_;  // is the result made in columns
+  bool rows_in_place_, columns_in_place_;
   Matrix<T> a_, b_, c_;
-  int64_t depth_, rows_, columns_;  // of a tile
+  int64_t depth_;           // of a block of the sums
+  Cut down_, across_;       // into tiles
+  int64_t whole_rows_;      // that are read where they lie; the rest is packed
   int64_t padded_rows_, padded_columns_;  // of what is packed for all tiles; 0 where each packs its own columns
   Room<T> packed_rows_, packed_columns_;
 };

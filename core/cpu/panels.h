@@ -5,21 +5,48 @@
 
 namespace slipstream::cpu {
 
-// c (+)= a b. The rows of a lie in panels of `height`: for each step of the depth, that many numbers; the columns of b
-// in the same way in panels of `width`. The last panels are filled up with zeros.
+// Rows of a product's left side in panels of `height`, columns of its right side in panels of `width`. Packed, a panel
+// holds that many numbers for each step of the depth, and the last one is filled up with zeros. Where they are not
+// packed, rows fill whole panels and columns whole vectors.
+template <class T>
+struct Rows {
+  const T* data;
+  int64_t down, right;  // from row to row and along the depth, one of the two 1
+  int64_t panel;        // from panel to panel
+  Rows from(int64_t number) const { return {data + number * panel, down, right, panel}; }
+};
+template <class T>
+struct Columns {
+  const T* data;
+  int64_t down;   // along the depth; numbers of a panel lie side by side
+  int64_t panel;  // from panel to panel
+  Columns from(int64_t number) const { return {data + number * panel, down, panel}; }
+};
+
+// c (+)= a b.
 template <class T>
 struct PanelProduct {
-  const T *a, *b;
+  Rows<T> a;
+  Columns<T> b;
   T* c;
   int64_t rows, columns, depth;
-  int64_t down;  // from row to row of c
+  int64_t down;  // from row to row of c, or, turned, from column to column, where rows lie side by side
+  bool turned;
   bool add;      // to what c holds
+};
+
+// Tiles of a product that are best for the caches, and how far to shrink them where there are few.
+struct TileSizes {
+  int64_t rows, columns, least_rows, least_columns;
 };
 
 template <class T>
 struct PanelLoops {
   int64_t height = 0, width = 0;  // 0: there are no such loops, BLAS is quicker
+  int64_t lanes = 0;              // numbers of a vector
+  bool any_rows = false;          // are rows that lie apart as quick as packed ones?
   int64_t depth = 0;              // of panels that are best for the caches
+  TileSizes tiles = {};
   void (*multiply)(const PanelProduct<T>&) = nullptr;
   // Packs lines (rows of a, columns of b) that lie side by side, into panels of a's height or of b's width;
   // `step` is from one number of a line to the next.

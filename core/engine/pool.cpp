@@ -158,8 +158,9 @@ void Pool::watch(bool on) {
   if (!is_worker_thread || is_watching == on) return;
   is_watching = on;
   int before = watchers_.fetch_add(on ? 1 : -1, std::memory_order_seq_cst);
-  if (on || before > 1 || asleep_.load(std::memory_order_seq_cst) == 0) return;
+  if (on || before > 1) return;
   if (runtime_.stream.size() == 0 && work_left_.load(std::memory_order_seq_cst) == 0) return;
+  if (asleep_.load(std::memory_order_seq_cst) == 0) return call_helpers();
   std::lock_guard hold(mutex_);
   wake_one();
 }
@@ -250,6 +251,7 @@ void Pool::wake_one() {
     wake_.notify_all();
   else
     wake_.notify_one();
+  call_helpers();
 }
 
 void Pool::notice(bool heavy) {
@@ -295,10 +297,11 @@ void Pool::wake_for(int tasks) {
     nap_.notify_one();
     tasks--;
   }
+  if (tasks > 1) wake_.notify_all();
   if (tasks == 1)
     wake_one();
-  else if (tasks > 1)
-    wake_.notify_all();
+  else
+    call_helpers();
 }
 
 bool Pool::claim(Task& task) {
@@ -330,6 +333,7 @@ bool Pool::release(const std::vector<Ref<Task>>& needed, bool even_if_others_mov
   std::lock_guard hold(mutex_);
   bool any = ready_.release(needed, even_if_others_move);
   note_ready();
+  if (any) call_helpers();
   return any;
 }
 
@@ -349,7 +353,10 @@ void Pool::offer(Task& task, int phase) {
     wake_.notify_all();
     nap_.notify_one();
   }
-  if (task.urgent.load(std::memory_order_relaxed)) wake_waiters();
+  if (task.urgent.load(std::memory_order_relaxed))
+    wake_waiters();
+  else
+    call_helpers();
 }
 
 // ---- running -------------------------------------------------------------------------------------------------------
@@ -409,7 +416,7 @@ bool Pool::start_task(Task& task) {
   if (prepared.kernel && cut(task, prepared.kernel)) return true;
   if (prepared.kernel) prepared.failure = run_kernel(runtime_, call, *prepared.kernel);
   prepared.kernel.reset();
-  if (start) trace_run(*task.event, start, 1, prepared.failure != nullptr);
+  if (start) trace_run(*task.event, start, now_ns(), 1, prepared.failure != nullptr);
   conclude(runtime_, call, prepared.failure);
   task.steps.clear();
   return false;
@@ -450,7 +457,7 @@ void Pool::run_steps(Task& task) {
     Event event = run_event(task, i);
     int64_t start = now_ns();
     bool failed = run_whole(runtime_, call);
-    trace_run(event, start, 1, failed);
+    trace_run(event, start, now_ns(), 1, failed);
   }
 }
 
@@ -481,7 +488,7 @@ void Pool::run_chunk(Task& task, int phase, int64_t chunk) {
 // and gets the task to run next.
 Ref<Task> Pool::join(const Ref<Task>& task, Wait* wait) {
   RunningHere here(*task);
-  int64_t start = task->event ? now_ns() : 0, chunks = 0;
+  int64_t start = task->event ? now_ns() : 0, end = start, chunks = 0;
   while (true) {
     uint64_t ticket = task->cursor.fetch_add(1, std::memory_order_acq_rel);
     int phase = static_cast<int>(ticket >> Task::kPhaseShift) - 1;
@@ -491,8 +498,9 @@ Ref<Task> Pool::join(const Ref<Task>& task, Wait* wait) {
     if (chunk == count - 1) withdraw(*task);  // nothing left to join
     run_chunk(*task, phase, chunk);
     chunks++;
+    if (start) end = now_ns();  // before others may take the task for done
     if (task->chunks_left.fetch_sub(1, std::memory_order_acq_rel) == 1 && !next_phase(*task, phase)) {
-      if (start) trace_run(*task->event, start, chunks, task->chunk_failed);
+      if (start) trace_run(*task->event, start, end, chunks, task->chunk_failed);
       end_parallel(*task);
       return complete(*task, wait);
     }
@@ -501,7 +509,7 @@ Ref<Task> Pool::join(const Ref<Task>& task, Wait* wait) {
     else if (running.size() == 1 && !on_duty(current_lane()))
       break;
   }
-  if (start && chunks) trace_run(*task->event, start, chunks, false);
+  if (start && chunks) trace_run(*task->event, start, end, chunks, false);
   return {};
 }
 
@@ -559,12 +567,12 @@ Event Pool::run_event(const Task& task, int step) {
   return event;
 }
 
-void Pool::trace_run(Event event, int64_t start, int64_t chunks, bool failed) {
+void Pool::trace_run(Event event, int64_t start, int64_t end, int64_t chunks, bool failed) {
   event.lane = current_lane();
   if (!event.ready_ns) event.ready_ns = start;  // recorded, or even ready, before the trace began
   if (!event.recorded_ns) event.recorded_ns = event.ready_ns;
   event.start_ns = start;
-  event.end_ns = now_ns();
+  event.end_ns = end;
   event.chunks = chunks;
   event.failed = failed;
   runtime_.tracer.add(std::move(event));
@@ -607,6 +615,11 @@ void Pool::wake_waiters() {
     std::lock_guard hold(wait_mutex_);
   }
   progress_.notify_all();
+}
+
+// There is something to do, for them or for the workers whose place they take.
+void Pool::call_helpers() {
+  if (idle_helpers_.load(std::memory_order_seq_cst) > 0) wake_waiters();
 }
 
 void Pool::poll(Wait& wait) {
@@ -752,9 +765,15 @@ bool Pool::help_once(const std::vector<Ref<Task>>& needed, size_t first, Wait& w
   return false;
 }
 
-// Until something that somebody waits for moves on, but not for long. Did it?
+// Until something that somebody waits for moves on, but not for long. Did it? While nobody has anything to do, it stays
+// among the helpers: a worker that came back for this while would be in its way when it goes on.
 bool Pool::block(Wait& wait, uint64_t seen) {
-  count_helper(wait, false);
+  struct Idle {
+    std::atomic<int>& count;
+    explicit Idle(std::atomic<int>& count) : count(count) { count.fetch_add(1, std::memory_order_seq_cst); }
+    ~Idle() { count.fetch_sub(1, std::memory_order_relaxed); }
+  } idle(idle_helpers_);
+  if (work_left_.load(std::memory_order_seq_cst) > 0 || runtime_.stream.size() > 0) count_helper(wait, false);
   for (int i = 0; i < 256; i++) {
     if (epoch_.load(std::memory_order_relaxed) != seen) return true;
     cpu_pause();

@@ -96,7 +96,7 @@ class Pool {
   void end_parallel(Task& task);
   Ref<Task> complete(Task& task, Wait* wait);
   Event run_event(const Task& task, int step);
-  void trace_run(Event event, int64_t start, int64_t chunks, bool failed);
+  void trace_run(Event event, int64_t start, int64_t end, int64_t chunks, bool failed);
 
   bool may_run(const Task& task, const Wait* wait) const;
   std::vector<Ref<Task>> collect(std::vector<Ref<Task>> wanted, std::unordered_set<const Task*>& seen);
@@ -104,6 +104,7 @@ class Pool {
   void run_held(std::vector<Ref<Task>>& held, Wait& wait);
   void count_helper(Wait& wait, bool helping);
   void wake_waiters();
+  void call_helpers();
   void poll(Wait& wait);
   void poll_holding(Wait& wait, const Ref<Task>& claimed);
   bool block(Wait& wait, uint64_t seen);
@@ -136,6 +137,7 @@ class Pool {
   std::condition_variable progress_;
   std::atomic<uint64_t> epoch_{0};             // changes when something that somebody waits for moves on
   std::atomic<int> waiters_{0};
+  std::atomic<int> idle_helpers_{0};           // waiting threads that found nothing to do
 };
 
 }  // namespace slipstream::engine

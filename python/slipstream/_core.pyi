@@ -566,6 +566,17 @@ def gammaln(
     order: str = "K",
     dtype: Any = None,
 ) -> ndarray: ...
+def gate(
+    x1: Any,
+    x2: Any,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+) -> ndarray: ...
 def gather(x: ndarray, indices: Sequence[Any], mode: str = ...) -> ndarray: ...
 def gcd(
     x1: Any,

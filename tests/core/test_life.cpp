@@ -10,23 +10,6 @@ using namespace toy;
 
 namespace {
 
-// A host call that keeps a worker until it is opened, at the latest at the end of the test.
-struct Gate {
-  std::atomic<bool> entered{false}, is_open{false};
-  Array array = apply(host, {}, [this](const Record& r, int, int64_t) {
-    entered = true;
-    while (!is_open) sleep_ms(1);
-    value(r.outputs[0]) = 7;
-  });
-  Gate() {
-    while (!entered) sleep_ms(1);
-  }
-  ~Gate() {
-    is_open = true;
-    engine::wait_all();
-  }
-};
-
 // A front end whose user presses Ctrl-C some time after `press` was called; the thread of the test answers it.
 struct Interrupt {};
 

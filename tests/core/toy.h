@@ -1,6 +1,7 @@
 // A toy device and toy operations on int64 values, to test the engine apart from all kernels.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <thread>
@@ -97,6 +98,23 @@ inline int64_t read(const Array& a) {
   return *reinterpret_cast<int64_t*>(a.storage()->data() + a.offset);
 }
 inline void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+// A host call that keeps a worker until it is opened, at the latest at the end of the test.
+struct Gate {
+  std::atomic<bool> entered{false}, is_open{false};
+  Array array = apply(host, {}, [this](const Record& r, int, int64_t) {
+    entered = true;
+    while (!is_open) sleep_ms(1);
+    value(r.outputs[0]) = 7;
+  });
+  Gate() {
+    while (!entered) sleep_ms(1);
+  }
+  ~Gate() {
+    is_open = true;
+    engine::wait_all();
+  }
+};
 
 // Settings of one test, put back at its end. Runs a body on both engines and several numbers of workers.
 struct Settings {

@@ -243,19 +243,16 @@ def test_stuck_threads_end_with_the_program(stuck: int) -> None:
 
 
 def test_threads_end_with_their_loader() -> None:
-    def alive() -> int:
-        return sum(thread.name.startswith("DataLoader") for thread in threading.enumerate())
-
-    before = alive()
+    before = set(threading.enumerate())  # those of earlier loaders may end meanwhile
     loader = data.DataLoader(Numbers(64), 2, num_workers=3, thread_pool=True)
     next(iter(loader))
-    assert alive() == before + 3
+    own = [t for t in threading.enumerate() if t not in before and t.name.startswith("DataLoader")]
+    assert len(own) == 3
     del loader
     gc.collect()
-    until = time.monotonic() + 20
-    while alive() > before and time.monotonic() < until:
-        time.sleep(0.01)
-    assert alive() == before
+    for thread in own:
+        thread.join(20)
+        assert not thread.is_alive()
 
 
 def test_random_numbers_of_workers_follow_the_seed() -> None:

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(numpy.finfo(wide).nmant < 63, reason="there is n
 ROUNDED = (  # the true value, rounded once
     *("add", "subtract", "multiply", "divide", "negative", "positive", "abs", "fabs", "square", "reciprocal", "sqrt"),
     *("maximum", "minimum", "fmax", "fmin", "clip", "floor", "ceil", "trunc", "rint", "round", "real", "conj"),
-    *("copysign", "relu", "sign"),
+    *("copysign", "gate", "relu", "sign"),
 )
 VECTOR = (  # what the vector library promises, or less
     *("pow", "float_power", "cbrt", "hypot", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p"),
@@ -107,6 +107,7 @@ TRUE: dict[str, Callable[..., Any]] = {
     "gamma": of_libm("tgammal"),
     "gammaln": of_libm("lgammal"),
     "digamma": digamma,
+    "gate": lambda x, y: numpy.where(y > 0, x, 0),
     "relu": lambda x: numpy.where(x < 0, 0, x),
     "sigmoid": lambda x: 1 / (1 + numpy.exp(-x)),
     "softsign": lambda x: x / (1 + abs(x)),

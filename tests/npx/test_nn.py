@@ -255,3 +255,27 @@ def test_softmax_of_rows_whose_sum_half_floats_cannot_hold(dtype: str) -> None:
         loss = gluon.loss.SoftmaxCELoss()(x, np.array([3]))
     loss.backward()
     assert abs(float(x.grad[0, 3]) + 1) < 1e-2 and abs(float(x.grad[0, 4]) * n - 1) < 1e-2
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "int64"])
+def test_gate_lets_through_where_the_other_is_positive(dtype: str, rng: numpy.random.Generator) -> None:
+    x, y = (rng.integers(-3, 4, (5, 67)).astype(dtype) for _ in range(2))
+    if x.dtype.kind == "f":
+        y[0, :9] = numpy.nan
+        x[0, 5:14] = numpy.nan
+    got = npx.gate(np.array(x, dtype=dtype), np.array(y, dtype=dtype))
+    assert got.dtype == x.dtype
+    assert numpy.array_equal(got.asnumpy(), numpy.where(y > 0, x, 0), equal_nan=x.dtype.kind == "f")
+
+
+def test_slope_of_relu_is_that_of_its_result(rng: numpy.random.Generator) -> None:
+    """At 0, below it, and for NaN there is none."""
+    x = np.array([-1.5, -0.0, 0.0, 2.0, numpy.nan])
+    x.attach_grad()
+    with autograd.record():
+        y = npx.relu(x)
+        (slope,) = autograd.grad(y.sum(), [x], create_graph=True, retain_graph=True)
+        curve = (slope * x).sum()
+    curve.backward()
+    assert slope.tolist() == [0, 0, 0, 1, 0]
+    assert x.grad.tolist() == [0, 0, 0, 1, 0]

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <tuple>
 
 #include "../../rules.h"
@@ -52,6 +53,34 @@ using loop_t = typename LoopType<D>::type;
   };
 #include "../../ops.def"
 
+// Which of two NaNs a sum or a product gives depends on the order that the compiler chose for them, and it rewrites
+// what is around them as if all NaNs were one. So that a value has the same bits whichever loop computes it, these rows
+// give but one NaN; all others hand on the one they are given.
+constexpr bool gives_one_nan(Row row) {
+  constexpr std::array rows = {Row::add,    Row::subtract,     Row::multiply,  Row::divide,
+                               Row::square, Row::floor_divide, Row::remainder, Row::fmod};
+  return std::find(rows.begin(), rows.end(), row) != rows.end();
+}
+template <class T>
+SLIP_INLINE T with_one_nan(T x) {
+  if constexpr (is_cx<T>)
+    return {with_one_nan(x.re), with_one_nan(x.im)};
+  else if constexpr (Float<T>)
+    return x == x ? x : std::numeric_limits<T>::quiet_NaN();
+  else
+    return x;
+}
+template <class F, Row row>
+struct Settled {
+  template <class... T>
+  SLIP_INLINE static auto of(T... x) {
+    if constexpr (gives_one_nan(row))
+      return with_one_nan(F::of(x...));
+    else
+      return F::of(x...);
+  }
+};
+
 // Vector functions and their scalar twins may differ in the last bit. So that an element has the same bits wherever it
 // falls, such loops run whole vectors only, the last one through a copy.
 constexpr bool needs_whole_vectors(Rule rule, DType t) {
@@ -67,14 +96,15 @@ struct In {
   int64_t step;
 };
 
-// Elements that a loop does at once: a cache line of the smallest type.
+// Elements that a loop does at once: a cache line of the smallest type. For the rest: one of the largest.
 template <class... T>
 inline constexpr int64_t kLine = static_cast<int64_t>(64 / std::min({sizeof(T)...}));
+template <class... T>
+inline constexpr int64_t kShortLine = static_cast<int64_t>(64 / std::max({sizeof(T)...}));
 static_assert(kLine<bool> <= cpu::kRepeated);
 
-template <class F, class R, class... T>
+template <int64_t w, class F, class R, class... T>
 [[gnu::noinline, gnu::noclone]] void lines(R* out, int64_t count, In<T>... in) {
-  constexpr int64_t w = kLine<R, T...>;
   for (; count > 0; count--) {
 #pragma GCC ivdep
 #pragma GCC unroll 1  // unrolled, it would no longer be made of vectors
@@ -104,7 +134,7 @@ void last_line(R* out, int64_t n, const T*... in) {
   std::apply(
       [&](auto&... copy) {
         (fill(copy, in), ...);
-        lines<F, R, T...>(last, 1, In<T>{copy.data(), 0}...);
+        lines<w, F, R, T...>(last, 1, In<T>{copy.data(), 0}...);
       },
       copies);
   for (int64_t i = 0; i < n; i++) out[i] = last[i];
@@ -112,15 +142,25 @@ void last_line(R* out, int64_t n, const T*... in) {
 
 template <class F, bool whole, class R, class... T>
 void run_loop(void* to, int64_t n, In<T>... in) {
-  constexpr int64_t w = kLine<R, T...>;
+  constexpr int64_t w = kLine<R, T...>, s = kShortLine<R, T...>;
   auto* out = static_cast<R*>(to);
   int64_t count = n / w, rest = n % w;
-  if (count) lines<F, R, T...>(out, count, in...);
+  if (count) lines<w, F, R, T...>(out, count, in...);
   if (!rest) return;
-  if constexpr (whole)
-    last_line<F, R, T...>(out + count * w, rest, in.at + count * in.step...);
-  else
-    rest_of<F, R, T...>(out + count * w, rest, in.at + count * in.step...);
+  out += count * w;
+  ((in.at += count * in.step), ...);
+  if constexpr (whole) {
+    last_line<F, R, T...>(out, rest, in.at...);
+  } else {
+    if constexpr (s < w) {
+      int64_t more = rest / s;
+      if (more) lines<s, F, R, T...>(out, more, In<T>{in.at, in.step ? s : 0}...);
+      out += more * s;
+      ((in.at += in.step ? more * s : 0), ...);
+      rest -= more * s;
+    }
+    rest_of<F, R, T...>(out, rest, in.at...);
+  }
 }
 
 template <int64_t line, class T>
@@ -164,8 +204,9 @@ void loop3(void* out, const cpu::Argument* in, int64_t n) {
 template <DType D>
 void fill_rows(Loops& loops) {
   constexpr int d = static_cast<int>(D);
-#define SLIP_FILL(name, RULE, loop) \
-  if constexpr (computes(Rule::RULE, D)) loops.map[static_cast<int>(Row::name)][d] = &loop<value_##name, Rule::RULE, D>;
+#define SLIP_FILL(name, RULE, loop)      \
+  if constexpr (computes(Rule::RULE, D)) \
+    loops.map[static_cast<int>(Row::name)][d] = &loop<Settled<value_##name, Row::name>, Rule::RULE, D>;
 #define UNARY(name, RULE, ...) SLIP_FILL(name, RULE, loop1)
 #define BINARY(name, RULE, ...) SLIP_FILL(name, RULE, loop2)
 #define TERNARY(name, RULE, ...) SLIP_FILL(name, RULE, loop3)

@@ -22,10 +22,12 @@ struct RowValue;
 #include "../../ops.def"
 
 // The first row's arguments come first, then what else the second one takes; `right`: it takes the value on its right.
+// Which NaN the first one gives does not matter where the second one gives its own.
 template <Row first, Row second, bool right, class T>
 struct Pair {
-  using F = typename RowValue<first>::type;
-  using G = typename RowValue<second>::type;
+  using Plain = typename RowValue<first>::type;
+  using F = std::conditional_t<gives_one_nan(second), Plain, Settled<Plain, first>>;
+  using G = Settled<typename RowValue<second>::type, second>;
   SLIP_INLINE static T after(T value) { return static_cast<T>(G::of(value)); }
   SLIP_INLINE static T after(T value, T z) { return static_cast<T>(right ? G::of(z, value) : G::of(value, z)); }
   template <class... More>

@@ -1,6 +1,4 @@
 // The inner loops of reductions: fixed trees, so that a result depends on the shape alone.
-#include <limits>
-
 #include "loops.h"
 
 namespace slipstream::SLIP_ISA {
@@ -98,7 +96,7 @@ void combine(void* into, const void* in, int64_t width) {
 template <class R>
 void settle_reals(R* x, int64_t n) {
 #pragma GCC ivdep
-  for (int64_t k = 0; k < n; k++) x[k] = x[k] == x[k] ? x[k] : std::numeric_limits<R>::quiet_NaN();
+  for (int64_t k = 0; k < n; k++) x[k] = with_one_nan(x[k]);
 }
 
 template <class T>

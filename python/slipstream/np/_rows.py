@@ -37,7 +37,7 @@ ALIASES = {
 # Rows that NumPy has no function for (npx shows them), and rows that np wraps to give them NumPy's other arguments.
 ONLY_NPX = (
     *("digamma", "erf", "erfc", "erfinv", "gamma", "gammaln", "polygamma"),
-    *("log_sigmoid", "relu", "sigmoid", "softplus", "softsign"),
+    *("gate", "log_sigmoid", "relu", "sigmoid", "softplus", "softsign"),
 )
 WRAPPED = ("clip", "imag", "real", "round", "where")
 
