@@ -277,7 +277,7 @@ bool Plan::pair_with_last(const Instr& instr, uint16_t value) {
 
 // A step may write its result in place, unless a later one still reads an input that lies there.
 void Plan::find_direct() {
-  for (int o = 0; o < outputs.size(); o++) {
+  for (int o = 0; o < std::min<int>(outputs.size(), kMostDirect); o++) {
     uint16_t reg = program.results[static_cast<size_t>(o)];
     auto shares = [&](uint16_t input) {
       return input < program.inputs.size() && inputs[input].place.buffer == outputs[o].place.buffer;
@@ -421,17 +421,6 @@ const char* Evaluator::address(const Plan::Bound& operand) const {
   return at;
 }
 
-// The processor foresees what lies in one row, but not where the next one begins.
-template <bool to_write>
-void Evaluator::ask_for_next(const Plan::Bound& operand, const char* row, int64_t n) const {
-  constexpr int64_t kLine = 64, kMost = 4096;
-  int last = plan_.space.ndim() - 1;
-  if (last == 0 || n < plan_.space.inner()) return;
-  const char* next = row + operand.strides[last - 1];
-  for (int64_t at = 0, end = std::min(n * operand.size, kMost); at < end; at += kLine)
-    __builtin_prefetch(next + at, to_write);
-}
-
 Argument Evaluator::load(const Plan::Bound& operand, int64_t p, int64_t n) {
   if (operand.mode == Plan::Mode::flat) return {operand.place.data + p * operand.size, false};
   if (operand.mode == Plan::Mode::cyclic)
@@ -440,11 +429,7 @@ Argument Evaluator::load(const Plan::Bound& operand, int64_t p, int64_t n) {
   int last = plan_.space.ndim() - 1;
   int64_t step = operand.strides[last];
   bool in_one_row = index_[last] + n <= plan_.space.inner();
-  if (in_one_row && step == operand.size) {
-    const char* at = address(operand);
-    ask_for_next<false>(operand, at, n);
-    return {at, false};
-  }
+  if (in_one_row && step == operand.size) return {address(operand), false};
   if (in_one_row && step == 0 && !operand.stored) {
     fill(scratch_ + operand.buffer, address(operand), operand.size, std::min(n, kRepeated));
     return {scratch_ + operand.buffer, true};
@@ -501,10 +486,9 @@ const void* Evaluator::load_staged(const Plan::Bound& operand, int64_t p, int64_
 void* Evaluator::store_address(const Plan::Bound& operand, int64_t p, int64_t n) const {
   if (operand.mode == Plan::Mode::flat) return operand.place.data + p * operand.size;
   int last = plan_.space.ndim() - 1;
-  if (operand.strides[last] != operand.size || index_[last] + n > plan_.space.inner()) return nullptr;
-  const char* at = address(operand);
-  ask_for_next<true>(operand, at, n);
-  return const_cast<char*>(at);
+  if (operand.strides[last] == operand.size && index_[last] + n <= plan_.space.inner())
+    return const_cast<char*>(address(operand));
+  return nullptr;
 }
 
 void Evaluator::store(const Plan::Bound& operand, const void* from, int64_t p, int64_t n) {
@@ -530,7 +514,7 @@ void Evaluator::run(int64_t p, int64_t n) {
     if (in.mode != Plan::Mode::fixed) set(reg, load(in, p, n));
     reg++;
   }
-  std::bitset<128> stored;  // outputs
+  std::bitset<Plan::kMostDirect> stored;  // outputs
   for (const Plan::Step& step : plan_.steps) {
     void* to = nullptr;
     if (step.direct >= 0) to = store_address(plan_.outputs[step.direct], p, n);
@@ -544,7 +528,7 @@ void Evaluator::run(int64_t p, int64_t n) {
     values_[step.value] = to;
   }
   for (int i = 0; i < plan_.outputs.size(); i++)
-    if (i >= 128 || !stored[static_cast<size_t>(i)]) store(plan_.outputs[i], result(i), p, n);
+    if (i >= Plan::kMostDirect || !stored[static_cast<size_t>(i)]) store(plan_.outputs[i], result(i), p, n);
   if (plan_.needs_index) advance_index(n);
 }
 

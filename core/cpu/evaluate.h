@@ -76,10 +76,11 @@ class Plan {
     uint16_t args[4];
     uint8_t arity;
     bool pair = false;
-    int8_t direct = -1;  // the output that it may write at once
+    int8_t direct = -1;  // the output that it may write at once, one of the first kMostDirect
     uint16_t slot;
     uint16_t value;      // the register of its value
   };
+  static constexpr int kMostDirect = 128;
   SmallVec<Step, 4> steps;
   SmallVec<size_t, 4> slots;      // scratch of each slot
   SmallVec<size_t, 4> constants;  // scratch of each constant, repeated
@@ -117,8 +118,6 @@ class Evaluator {
   void find_index(int64_t p);
   void advance_index(int64_t n);
   const char* address(const Plan::Bound& operand) const;
-  template <bool to_write>
-  void ask_for_next(const Plan::Bound& operand, const char* row, int64_t n) const;
   Argument load(const Plan::Bound& operand, int64_t p, int64_t n);
   const void* gather(const Plan::Bound& operand, int64_t n);
   const void* load_staged(const Plan::Bound& operand, int64_t p, int64_t n);

@@ -11,11 +11,12 @@
 
 namespace slipstream::cpu {
 
-// First all rows are packed into panels, and all columns where more than one tile needs them. Then each tile
-// multiplies, a block of the depth at a time; columns that it alone needs it packs there, so that they stay in the
-// cache. Where one side of the result is short, the other operand is read where it lies: packed, it would be used too
-// few times. If it lies row after row it is made the left one, if need be by turning everything. A result's bits depend
-// on the length of its sum alone, which is added up in blocks.
+// First all rows are packed into panels, but for those that lie row after row where the loops take them as they are,
+// and all columns where more than one tile needs them. Then each tile multiplies, a block of the depth at a time;
+// columns that it alone needs it packs there, so that they stay in the cache. Where one side of the result is short,
+// the other operand is read where it lies: packed, it would be used too few times. If it lies row after row it is made
+// the left one, if need be by turning everything. A result's bits depend on the length of its sum alone, which is added
+// up in blocks.
 template <class T>
 class PackedProduct final : public TiledKernel {
  public:

@@ -145,6 +145,8 @@ def test_polygamma() -> None:
         step = (-1) ** order * math.factorial(order) / x ** (order + 1)
         same(npx.polygamma(order, np.array(x + 1)), npx.polygamma(order, np.array(x)).asnumpy() + step, 1e-9)
     assert numpy.isnan(npx.polygamma(1.5, np.array([1.0])).asnumpy()).all()
+    assert numpy.isnan(npx.polygamma(numpy.inf, np.array([1.0])).asnumpy()).all()
+    assert npx.polygamma(1e9, np.array([1.0], dtype="float64")).item() == -numpy.inf  # in bounded time
 
 
 @pytest.mark.parametrize("name", COMPARED)

@@ -349,10 +349,10 @@ inline float digamma(float x) { return static_cast<float>(digamma(static_cast<do
 // n! times the sum of 1 / (x + k)^(n + 1) over k = 0, 1, ...: the first terms, then Euler's formula for the rest.
 inline double polygamma(double order, double given) {
   if (order == 0) return digamma(given);
-  if (!(order > 0) || std::floor(order) != order || !(given >= 0)) return NAN;
+  if (!(order > 0 && order < INFINITY) || std::floor(order) != order || !(given >= 0)) return NAN;
   if (given == 0) return INFINITY;
   long double x = given, s = order + 1, sum = 0;
-  for (; x < 20 + s; x += 1) sum += std::pow(x, -s);
+  for (long double term = 1; x < 20 + s && term > sum * 1e-24L; x += 1) sum += term = std::pow(x, -s);
   sum += std::pow(x, 1 - s) / (s - 1) + std::pow(x, -s) / 2;
   long double factor = s * std::pow(x, -s - 1), i = s;
   for (long double bernoulli : {1 / 12.L, -1 / 720.L, 1 / 30240.L, -1 / 1209600.L, 1 / 47900160.L}) {

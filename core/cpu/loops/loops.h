@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <string_view>
 #include <tuple>
 
 #include "../../rules.h"
@@ -30,37 +31,41 @@ template <DType D>
 using loop_t = typename LoopType<D>::type;
 
 // ---- the values of the table as function objects
-#define UNARY(name, RULE, V, ...)     \
-  struct value_##name {               \
-    template <class T>                \
-    SLIP_INLINE static auto of(T x) { \
-      return V;                       \
-    }                                 \
+// Which of two NaNs a sum or a product gives depends on the order that the compiler chose for them, and it rewrites
+// what is around them as if all NaNs were one. So that a value has the same bits whichever loop computes it, rows with
+// the mark one_nan(...) give but one NaN, once Settled; all others hand on the one they are given.
+template <class T>
+SLIP_INLINE T one_nan(T x) {
+  return x;
+}
+constexpr bool is_marked(std::string_view value) { return value.starts_with("one_nan("); }
+
+#define UNARY(name, RULE, V, ...)                        \
+  struct value_##name {                                  \
+    static constexpr bool gives_one_nan = is_marked(#V); \
+    template <class T>                                   \
+    SLIP_INLINE static auto of(T x) {                    \
+      return V;                                          \
+    }                                                    \
   };
-#define BINARY(name, RULE, V, ...)         \
-  struct value_##name {                    \
-    template <class T>                     \
-    SLIP_INLINE static auto of(T x, T y) { \
-      return V;                            \
-    }                                      \
+#define BINARY(name, RULE, V, ...)                       \
+  struct value_##name {                                  \
+    static constexpr bool gives_one_nan = is_marked(#V); \
+    template <class T>                                   \
+    SLIP_INLINE static auto of(T x, T y) {               \
+      return V;                                          \
+    }                                                    \
   };
-#define TERNARY(name, RULE, V, ...)             \
-  struct value_##name {                         \
-    template <class C, class T>                 \
-    SLIP_INLINE static auto of(C x, T y, T z) { \
-      return V;                                 \
-    }                                           \
+#define TERNARY(name, RULE, V, ...)                      \
+  struct value_##name {                                  \
+    static constexpr bool gives_one_nan = is_marked(#V); \
+    template <class C, class T>                          \
+    SLIP_INLINE static auto of(C x, T y, T z) {          \
+      return V;                                          \
+    }                                                    \
   };
 #include "../../ops.def"
 
-// Which of two NaNs a sum or a product gives depends on the order that the compiler chose for them, and it rewrites
-// what is around them as if all NaNs were one. So that a value has the same bits whichever loop computes it, these rows
-// give but one NaN; all others hand on the one they are given.
-constexpr bool gives_one_nan(Row row) {
-  constexpr std::array rows = {Row::add,    Row::subtract,     Row::multiply,  Row::divide,
-                               Row::square, Row::floor_divide, Row::remainder, Row::fmod};
-  return std::find(rows.begin(), rows.end(), row) != rows.end();
-}
 template <class T>
 SLIP_INLINE T with_one_nan(T x) {
   if constexpr (is_cx<T>)
@@ -70,11 +75,11 @@ SLIP_INLINE T with_one_nan(T x) {
   else
     return x;
 }
-template <class F, Row row>
+template <class F>
 struct Settled {
   template <class... T>
   SLIP_INLINE static auto of(T... x) {
-    if constexpr (gives_one_nan(row))
+    if constexpr (F::gives_one_nan)
       return with_one_nan(F::of(x...));
     else
       return F::of(x...);
@@ -206,7 +211,7 @@ void fill_rows(Loops& loops) {
   constexpr int d = static_cast<int>(D);
 #define SLIP_FILL(name, RULE, loop)      \
   if constexpr (computes(Rule::RULE, D)) \
-    loops.map[static_cast<int>(Row::name)][d] = &loop<Settled<value_##name, Row::name>, Rule::RULE, D>;
+    loops.map[static_cast<int>(Row::name)][d] = &loop<Settled<value_##name>, Rule::RULE, D>;
 #define UNARY(name, RULE, ...) SLIP_FILL(name, RULE, loop1)
 #define BINARY(name, RULE, ...) SLIP_FILL(name, RULE, loop2)
 #define TERNARY(name, RULE, ...) SLIP_FILL(name, RULE, loop3)

@@ -25,9 +25,10 @@ struct RowValue;
 // Which NaN the first one gives does not matter where the second one gives its own.
 template <Row first, Row second, bool right, class T>
 struct Pair {
-  using Plain = typename RowValue<first>::type;
-  using F = std::conditional_t<gives_one_nan(second), Plain, Settled<Plain, first>>;
-  using G = Settled<typename RowValue<second>::type, second>;
+  using First = typename RowValue<first>::type;
+  using Second = typename RowValue<second>::type;
+  using F = std::conditional_t<Second::gives_one_nan, First, Settled<First>>;
+  using G = Settled<Second>;
   SLIP_INLINE static T after(T value) { return static_cast<T>(G::of(value)); }
   SLIP_INLINE static T after(T value, T z) { return static_cast<T>(right ? G::of(z, value) : G::of(value, z)); }
   template <class... More>
