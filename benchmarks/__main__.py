@@ -32,8 +32,8 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="tiny sizes, one turn each: to see that all runs")
     parser.add_argument("--out", type=Path, default=ROOT, help="the folder for bench.json and bench.html")
     parser.add_argument("--from", dest="saved", type=Path, help="measure nothing: report what this bench.json holds")
-    parser.add_argument("--markdown", action="store_true", help="print the README's table")
-    parser.add_argument("--update-readme", action="store_true", help="write that table into README.md")
+    parser.add_argument("--markdown", action="store_true", help="print the table of docs/speed.md")
+    parser.add_argument("--update-docs", action="store_true", help="write it there, and its headlines into README.md")
     found = parser.parse_args(given)
     found.peers = [name for name in found.peers.split(",") if name]
     if unknown := [name for name in found.peers if name not in others]:
@@ -98,8 +98,8 @@ def main(given: Sequence[str] | None = None) -> int:
         print(report.markdown(saved, rows))
     else:
         report.show(saved, rows, saved["peers"], console)
-    if options.update_readme:
-        report.update_readme(ROOT / "README.md", report.markdown(saved, rows))
+    if options.update_docs:
+        report.update_docs(ROOT / "README.md", ROOT / "docs" / "speed.md", saved, rows)
     return int(any(OURS in row.reasons for row in rows))
 
 

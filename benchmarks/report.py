@@ -16,7 +16,8 @@ from .peers import PEERS, THREADS
 from .results import ASYNC_OVER_SYNC, ON_SYNC, WITHOUT_SKIPPING, Row, Verdict, key, title, verdicts
 from .workload import COMPILED, OURS
 
-BEGIN, END = "<!-- speed table: `make bench` and `--update-readme` write it -->", "<!-- end of the speed table -->"
+BEGIN = "<!-- speed table: `python -m benchmarks --update-docs` writes it -->"
+END = "<!-- end of the speed table -->"
 COLOURS = {"met": "green", "missed": "red", "met by skipping": "yellow"}
 
 
@@ -194,11 +195,11 @@ def show(saved: Mapping[str, Any], rows: Sequence[Row], peers: Sequence[str], co
         console.print(line, markup=False, highlight=False)
 
 
-# ---- the README
+# ---- the README and the page of all figures
 
 
 def markdown(saved: Mapping[str, Any], rows: Sequence[Row]) -> str:
-    """The README's table, between its marks."""
+    """A table for a page of the documentation, between its marks."""
     lines = [
         BEGIN,
         "",
@@ -221,12 +222,18 @@ def markdown(saved: Mapping[str, Any], rows: Sequence[Row]) -> str:
     return "\n".join([*lines, "", END])
 
 
-def update_readme(readme: Path, table: str) -> None:
+def update_docs(readme: Path, page: Path, saved: Mapping[str, Any], rows: Sequence[Row]) -> None:
+    """Writes the headlines into the README and every row into the page of all figures."""
+    replace_table(readme, markdown(saved, [row for row in rows if row.workload.headline]))
+    replace_table(page, markdown(saved, rows))
+
+
+def replace_table(page: Path, table: str) -> None:
     """Puts the table in the place of the last one, or at the end in a section of its own."""
-    text = readme.read_text()
+    text = page.read_text()
     if BEGIN in text and END in text:
         before, _, rest = text.partition(BEGIN)
         after = rest.partition(END)[2]
-        readme.write_text(before + table + after)
+        page.write_text(before + table + after)
     else:
-        readme.write_text(f"{text.rstrip()}\n\n## Speed\n\n{table}\n")
+        page.write_text(f"{text.rstrip()}\n\n## Speed\n\n{table}\n")

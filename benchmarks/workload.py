@@ -74,6 +74,7 @@ class Workload:
     tolerance: float = 1e-4
     memory: bool = False  # peak memory stands beside the time; each contender has a fresh process for it
     family: str = ""
+    headline: bool = False  # stands in the README, not only on the page of all figures
 
     def parameters(self, quick: bool) -> Mapping[str, Any]:
         return self.quick if quick else self.full
@@ -101,7 +102,9 @@ def workload(name: str, what: str, *, float64: bool = False, **settings: Any) ->
         register(first)
         if float64:
             full, quick = ({**parameters, "dtype": "float64"} for parameters in (first.full, first.quick))
-            register(replace(first, name=f"{name}-f64", what="the same in float64", full=full, quick=quick))
+            register(
+                replace(first, name=f"{name}-f64", what="the same in float64", full=full, quick=quick, headline=False)
+            )
         return setup
 
     return take

@@ -241,15 +241,19 @@ def test_durations_have_three_digits():
     assert [report.duration(s) for s in given] == ["1.50 s", "12.3 ms", "1.00 µs", "234 µs", "0.70 ns", "–"]
 
 
-def test_readme_table_replaces_the_last_one(tmp_path):
-    readme = tmp_path / "README.md"
+def test_tables_replace_the_last_ones_and_the_readme_has_the_headlines(tmp_path):
+    readme, page = tmp_path / "README.md", tmp_path / "speed.md"
     readme.write_text("# Title\n")
+    page.write_text("# All\n")
     times = {"slipstream": 1.0, "numpy": 4.0}
     for ratio in (0.5, 0.25):
-        report.update_readme(readme, report.markdown(SAVED, [row(times, [Limit(ratio, ("numpy",))])]))
-    text = readme.read_text()
-    assert text.startswith("# Title\n\n## Speed\n\n<!--") and text.count("| **w**") == 1
-    assert "| **w**: a workload | 1.00 s | NumPy 4.00 s | 0.25 | ≤ 0.25 × NumPy |" in text
+        goals = [Limit(ratio, ("numpy",))]
+        rows = [row(times, goals, headline=True), row({**times, "slipstream": 2.0}, goals)]
+        report.update_docs(readme, page, SAVED, rows)
+    assert readme.read_text().startswith("# Title\n\n## Speed\n\n<!--")
+    assert readme.read_text().count("| **w**") == 1 and page.read_text().count("| **w**") == 2
+    assert "| **w**: a workload | 1.00 s | NumPy 4.00 s | 0.25 | ≤ 0.25 × NumPy |" in readme.read_text()
+    assert "| **w**: a workload | 2.00 s | NumPy 4.00 s | 0.50 ✗ | ≤ 0.25 × NumPy |" in page.read_text()
 
 
 def test_picture_is_one_well_formed_file():

@@ -15,6 +15,7 @@ FEW = {**ADD, "full": {"times": 20, "n": 2000}}  # each is waited for: more of t
 @workload(
     "add1-waited",
     "`y = x + 1`, 2000×2000 float32, each waited for; time of one",
+    headline=True,
     goals=[at_most(1.0, "torch")],
     float64=True,
     **FEW,
@@ -27,6 +28,7 @@ def add1_waited(p: Peer, times: int, n: int, dtype: str = "float32") -> Any:
 @workload(
     "add1-queued",
     "200 × `y = x + 1`, 2000×2000 float32, waited for once; time of one",
+    headline=True,
     goals=[at_most(0.9, "torch")],
     skips=True,
     float64=True,
@@ -46,6 +48,7 @@ def add1_queued(p: Peer, times: int, n: int, dtype: str = "float32") -> Any:
 @workload(
     "add1-chained",
     "200 × `y = y + 1`, 2000×2000 float32, each on the last; time of one",
+    headline=True,
     goals=[at_most(0.3, "torch")],
     float64=True,
     **ADD,
@@ -85,6 +88,7 @@ def ten_steps(p: Peer, values: Any) -> Any:
 @workload(
     "chain10",
     "ten elementwise steps with tanh and exp, 2000×2000 float32, plain eager code",
+    headline=True,
     goals=[at_most(1.0, COMPILED)],
     compiled=True,
     float64=True,

@@ -14,6 +14,7 @@ TINY = {"full": {"times": 2000}, "quick": {"times": 20}}
 @workload(
     "issue",
     "front-end time of `y = x + 1`, x is 1×2; waited for off the clock",
+    headline=True,
     goals=[at_most(0.5, "numpy")],
     skips=True,
     **TINY,
@@ -32,6 +33,7 @@ def issue(p: Peer, times: int) -> Any:
 @workload(
     "chained",
     "2000 dependent `y = y + 1` on 1×2, then wait; time of one",
+    headline=True,
     goals=[at_most(0.8, "numpy")],
     **TINY,
 )
@@ -50,6 +52,7 @@ def chained(p: Peer, times: int) -> Any:
 @workload(
     "sync",
     "`y = x + 1` on 1×2, waited for each time",
+    headline=True,
     goals=[at_most(2.0, "numpy"), at_most(0.2, "jax", "mlx", "mxnet")],
     **TINY,
 )

@@ -13,7 +13,7 @@ from ..workload import at_most, workload
 from .data import normal, uniform
 
 
-@workload("mm", "1000×1000 float32 product", float64=True, full={"n": 1000}, quick={"n": 30})
+@workload("mm", "1000×1000 float32 product", headline=True, float64=True, full={"n": 1000}, quick={"n": 30})
 def mm(p: Peer, n: int, dtype: str = "float32") -> Any:
     a, b = p.array(normal(n, n, dtype=dtype)), p.array(normal(n, n, seed=8, dtype=dtype))
     return lambda: p.wait(a @ b)
@@ -28,6 +28,7 @@ def looks_like_a_product(result: Any) -> bool:
 @workload(
     "randmm",
     "10 × (1000×1000 normal, product with itself), waited for once; time of all",
+    headline=True,
     goals=[at_most(0.8)],
     skips=True,
     check=looks_like_a_product,
@@ -106,6 +107,7 @@ def hybrid_net(weights: Sequence[Any], biases: Sequence[Any]) -> Any:
 @workload(
     "mlp1",
     "512-256-128-2 with relu on one row, forward; each waited for",
+    headline=True,
     goals=[at_most(0.5, "torch"), at_most(1.0, "jax, compiled", of="hybridized")],
     compiled=True,
     ours={"hybridized": {"hybridized": True}},

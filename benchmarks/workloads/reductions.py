@@ -12,6 +12,7 @@ from .data import normal, uniform
 @workload(
     "tsum",
     "`(x.T * x).sum().item()`, 2000×2000 float32",
+    headline=True,
     goals=[at_most(0.6)],
     tolerance=5e-3,  # some peers add four million float32 numbers one by one
     compiled=True,
@@ -31,6 +32,7 @@ def tsum(p: Peer, n: int) -> Any:
 @workload(
     "softmax",
     "softmax over the rows of 4096×1024 float32",
+    headline=True,
     compiled=True,
     full={"n": 4096, "m": 1024},
     quick={"n": 8, "m": 20},
@@ -44,6 +46,7 @@ def softmax(p: Peer, n: int, m: int) -> Any:
 @workload(
     "layernorm",
     "layer norm with scale and shift over the rows of 4096×1024 float32",
+    headline=True,
     compiled=True,
     full={"n": 4096, "m": 1024},
     quick={"n": 8, "m": 20},

@@ -145,6 +145,7 @@ for how, words in HOW.items():
             check=went_down,
             memory=True,
             family="training",
+            headline=True,
         )
     )
 
@@ -170,6 +171,7 @@ def add_network(name: str, what: str, ratio: float, full: dict[str, Any], quick:
             check=went_down,
             memory=True,
             family="training",
+            headline=True,
         )
     )
 
@@ -254,5 +256,6 @@ register(
         check=went_down,
         memory=True,
         family="training",
+        headline=True,
     )
 )
