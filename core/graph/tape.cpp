@@ -238,7 +238,7 @@ void attach(const Array& x, Array grad, GradReq req) {
   auto leaf = Ref<Node>::adopt(new Leaf(grad.detached(), req));
   Node* node = history(x);
   if (!node || node->is_leaf() || node->forgotten) return x.set_node(std::move(leaf));
-  if (node->derived && !node->attached) hold_content(x, 1);
+  if (node->derived) hold_content(x);
   node->attached = std::move(leaf);
 }
 
@@ -246,7 +246,7 @@ void drop(const Array& x) {
   Node* node = x.node();
   if (!node) return;
   if (node->is_leaf()) return x.set_node({});
-  if (node->derived && node->attached) hold_content(x, -1);
+  if (node->derived) release_content(x);
   node->attached.reset();
 }
 

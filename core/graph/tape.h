@@ -138,8 +138,10 @@ Array put(const Array& g, const View& inner, const Shape& shape);
 
 // Raises if the array has a history of its own, which a write under recording would make wrong.
 void check_write(const char* op, const Array& target);
-// A gradient was attached to an array whose history is its storage's, or (-1) taken off: nobody may write there.
-void hold_content(const Array& x, int by);
+// A gradient was attached to an array whose history is its storage's: nobody may write there until it is taken off, or
+// the array and all that was computed from it are gone.
+void hold_content(const Array& x);
+void release_content(const Array& x);
 // After a write to the target: `value` stands for what is there now (the same view), and has its history.
 void store(const Array& target, const Array& value);
 // A write of something without a history; called for every write to a storage that has content.

@@ -36,7 +36,7 @@ class Content final : public Node {
   const View& where() const { return where_; }
   const Shape& row() const { return row_; }
 
-  int holders = 0;  // arrays over this content that have a gradient attached
+  int holders = 0;  // views of this content that have a gradient attached
 
  private:
   Ref<Node> inputs_[2];
@@ -51,6 +51,7 @@ class Read final : public Node {
  public:
   Read(Ref<Node> from, View where, Shape row, bool whole)
       : from_(std::move(from)), where_(std::move(where)), row_(std::move(row)), whole_(whole) {}
+  ~Read() override { let_go(); }
   const char* name() const override { return "assign"; }
   std::span<const Ref<Node>> inputs() const override { return {&from_, 1}; }
   void differentiate(Spread& to) override {
@@ -62,11 +63,22 @@ class Read final : public Node {
   }
   void forget() override { from_.reset(); }
 
+  void hold(Ref<Node> content) {
+    let_go();
+    held_ = std::move(content);
+    static_cast<Content*>(held_.get())->holders++;
+  }
+  void let_go() {
+    if (held_) static_cast<Content*>(held_.get())->holders--;
+    held_.reset();
+  }
+
  private:
   Ref<Node> from_;
   View where_;
   Shape row_;
   bool whole_;  // from_ is the node of what was written exactly here
+  Ref<Node> held_;  // the content, while a gradient is attached
 };
 
 // Was it freed by a backward pass, or was what it copies?
@@ -99,9 +111,10 @@ void put_content(Storage& storage, Ref<Node> value, const View& where) {
 
 }  // namespace
 
-void hold_content(const Array& x, int by) {
-  if (Content* content = content_of(*x.storage())) content->holders += by;
+void hold_content(const Array& x) {
+  if (x.storage()->content) static_cast<Read*>(x.node())->hold(x.storage()->content);
 }
+void release_content(const Array& x) { static_cast<Read*>(x.node())->let_go(); }
 
 void check_write(const char* op, const Array& target) {
   if (!recording()) return;
@@ -151,7 +164,7 @@ Node* derive(const Array& x) {
   auto* node = new Read(whole ? content->value() : storage.content, x, content->row(), whole);
   node->derived = true;
   node->derived_version = version;
-  if (leaf) content->holders++;
+  if (leaf) node->hold(storage.content);
   node->attached = std::move(leaf);
   enter(x, node, content->source);
   return node;

@@ -265,3 +265,34 @@ def test_a_write_outside_of_recording_ends_the_history_and_leaves_the_gradient()
     y.backward()
     same(buffer.grad, [2, 2, 2, 2])
     same(x.grad, [0, 0])
+
+
+def test_what_died_with_its_gradient_holds_nobody_back() -> None:
+    x, buffer = leaf([1.0, 2.0]), np.zeros(4, dtype="float64")
+    with autograd.record():
+        buffer[:2] = x * 3
+        part = buffer[:2]
+        part.attach_grad()
+        del part
+        buffer[2:] = x * 5
+        y = (buffer * buffer).sum()
+    y.backward()
+    same(x.grad, [68, 136])
+
+
+def test_a_gradient_taken_off_after_a_write_leaves_others_held() -> None:
+    x, buffer = leaf([1.0, 2.0]), np.zeros(4, dtype="float64")
+    first, second = buffer[:2], buffer[2:]
+    with autograd.record():
+        buffer[:2] = x * 3
+        first.attach_grad()
+    buffer[3:] = 1  # outside of recording: what is there now is new
+    first.drop_grad()
+    with autograd.record():
+        buffer[2:3] = x[:1]
+        second.attach_grad()
+        with pytest.raises(RuntimeError, match="with a gradient attached cannot be written in place"):
+            buffer[:2] = x
+        y = (second * second).sum()
+    y.backward()
+    same(second.grad, [2, 2])
