@@ -24,6 +24,7 @@ void dealloc_array(PyObject* o) {
   auto* self = reinterpret_cast<ArrayObject*>(o);
   if (self->weakrefs) PyObject_ClearWeakRefs(o);
   PyTypeObject* type = Py_TYPE(o);
+  tape::let_go(self->array);
   self->array.~Array();
   type->tp_free(o);
   Py_DECREF(type);

@@ -54,7 +54,8 @@ class Storage {
     bool only = holders_.load(std::memory_order_acquire) == kHandle;  // then nobody else can add one
     if (only || holders_.fetch_sub(kHandle, std::memory_order_acq_rel) == kHandle) delete this;
   }
-  bool has_one_handle() const { return holders_.load(std::memory_order_acquire) >> 32 == 1; }
+  uint64_t handles() const { return holders_.load(std::memory_order_acquire) >> 32; }
+  bool has_one_handle() const { return handles() == 1; }
   bool has_handles() const { return holders_.load(std::memory_order_acquire) >= kHandle; }
   void add_use() { holders_.fetch_add(1, std::memory_order_relaxed); }
   // While only the thread that made it knows the storage.
@@ -84,6 +85,7 @@ class Storage {
   void note_write(SourceId source, const View& where);
   // Where values with a history were written into it: that history (graph/writes.cpp). The front end's.
   Ref<tape::Node> content;
+  std::atomic<uint32_t> saved{0};  // handles that belong to values saved by the tape
 
   // Owned by the engine.
   std::atomic<uint32_t> pending_writes{0};  // recorded and not finished; 0 means ready

@@ -1,13 +1,10 @@
-// Pool: worker threads, their queues, and how a task is run.
+// Pool: the queues of what can run, how a task is run, and how a thread that waits takes part.
 #include "pool.h"
 
 #include <cxxabi.h>
-#include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
-#include <system_error>
 
 #include "../program.h"
 #include "execute.h"
@@ -19,21 +16,9 @@ namespace slipstream::engine {
 
 namespace {
 
-constexpr int64_t kHotNs = 30'000;            // an idle worker looks at the stream this long before it naps
-constexpr auto kNap = std::chrono::microseconds(100);
-constexpr int64_t kWarmNs = 20'000'000;       // after this long without work it sleeps until it is woken
-constexpr int64_t kQuietNs = 10'000;          // the stream is planned when nothing came for so long
-constexpr int64_t kQuietTriflesNs = 100'000;   // or so long, if they are trifles
-constexpr int kOften = 8;                     // so many short runs in a row are the program's habit
-constexpr int64_t kShortRun = 32;             // calls between two waits
-constexpr size_t kManyTrifles = 256;          // the front end runs so many itself, while they are in its cache
-constexpr size_t kManyCalls = 512;            // or plans so many itself, if no worker has time to
-constexpr size_t kTooManyCalls = 1024;        // and so many before it goes on
-constexpr int64_t kPollNs = 20'000'000;  // how often a wait looks for signals
+constexpr size_t kTooManyCalls = 1024;  // so many the front end plans before it goes on
 constexpr int kBlockedLong = 10;         // times that a wait looked and nothing had moved
 
-thread_local bool is_worker_thread = false;
-thread_local bool is_watching = false;  // this worker, counted among watchers_
 thread_local std::vector<Task*> running;
 thread_local constinit int depth __attribute__((tls_model("initial-exec"))) = 0;  // how many: asked at every call
 
@@ -48,226 +33,10 @@ struct RunningHere {
   }
 };
 
-int default_workers() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1u, std::thread::hardware_concurrency());
-}
-
 }  // namespace
 
-Pool::Pool(Runtime& runtime) : runtime_(runtime), target_(default_workers()) {}
-
 bool Pool::inside_task() { return depth > 0; }
-bool Pool::is_worker() { return is_worker_thread; }
 const std::vector<Task*>& Pool::running_here() { return running; }
-
-// ---- threads -------------------------------------------------------------------------------------------------------
-
-void Pool::start() {
-  if (started_.load(std::memory_order_acquire)) return;
-  std::lock_guard hold(mutex_);
-  if (started_ || stopping_) return;
-  alive_ = start_threads(workers());
-  if (alive_ == 0) fail(ErrorKind::runtime, "cannot start a worker: the system gives this process no more threads");
-  target_ = alive_;
-  ready_.set_workers(alive_);
-  started_.store(true, std::memory_order_release);
-}
-
-// As many as the system gives, at most n.
-int Pool::start_threads(int n) {
-  sigset_t all, before;  // signals belong to the front end's threads
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int made = 0;
-  try {
-    for (; made < n; made++) std::thread([this, made] { work(made); }).detach();
-  } catch (const std::system_error&) {
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return made;
-}
-
-void Pool::stop(double seconds) {
-  std::unique_lock hold(mutex_);
-  stopping_ = true;
-  nap_.notify_all();
-  wake_.notify_all();
-  ended_.wait_for(hold, std::chrono::duration<double>(seconds), [this] { return alive_ == 0; });
-}
-
-void Pool::set_workers(int n) {
-  std::lock_guard one_at_a_time(resizing_);
-  bool was_started = started_;
-  stop(1e9);
-  {
-    std::lock_guard hold(mutex_);
-    stopping_ = false;
-    started_ = false;
-    target_ = n;
-  }
-  // There may be work that only a worker can do, also of a thread that recorded its first call meanwhile.
-  if (was_started || runtime_.stream.size() > 0 || work_left_.load(std::memory_order_acquire) > 0) start();
-}
-
-void Pool::work(int index) {
-  is_worker_thread = true;
-  set_lane(index);
-  int64_t idle_since = now_ns();
-  while (true) {
-    watch(true);
-    if (on_duty(index) && (run_something() || watch_stream())) {
-      idle_since = now_ns();
-      continue;
-    }
-    if (&Runtime::get() != &runtime_) return;  // a child forked inside a host call: this thread's pool is the parent's
-    std::unique_lock hold(mutex_);
-    if (stopping_) break;
-    hold.unlock();
-    idle(index, idle_since);
-  }
-  watch(false);
-  std::lock_guard hold(mutex_);
-  alive_--;
-  ended_.notify_all();
-}
-
-bool Pool::run_something() {
-  if (work_left_.load(std::memory_order_acquire) == 0) return false;
-  bool joins = false;
-  Ref<Task> task;
-  {
-    std::lock_guard hold(mutex_);
-    task = ready_.next(joins);
-    note_ready();
-    release_kept();
-  }
-  if (!task) return false;
-  if (joins) {
-    watch(false);
-    task = join(task, nullptr);
-  }
-  run(std::move(task), nullptr);
-  return true;
-}
-
-// The last one to turn away from the stream leaves it, and what lies in the queues, to another. (A call that is
-// recorded from here on sees that nobody watches.)
-void Pool::watch(bool on) {
-  if (!is_worker_thread || is_watching == on) return;
-  is_watching = on;
-  int before = watchers_.fetch_add(on ? 1 : -1, std::memory_order_seq_cst);
-  if (on || before > 1) return;
-  if (runtime_.stream.size() == 0 && work_left_.load(std::memory_order_seq_cst) == 0) return;
-  if (asleep_.load(std::memory_order_seq_cst) == 0) return call_helpers();
-  std::lock_guard hold(mutex_);
-  wake_one();
-}
-
-// Is there something in the stream that a worker should look at? Where the front end waits for nearly everything it
-// records, it plans that itself: workers only disturb, and look now and then.
-bool Pool::stream_calls() const {
-  size_t calls = runtime_.stream.size();
-  return calls >= runtime_.planner.batch_size() || (calls > 0 && !is_lazy());
-}
-
-// Trifles are left to the front end while it records more of them.
-bool Pool::is_batch() const {
-  return runtime_.stream.size() >= runtime_.planner.batch_size() && !runtime_.stream.only_trifles();
-}
-
-bool Pool::waits_often() const {
-  return short_runs_.load(std::memory_order_relaxed) >= kOften &&
-         runtime_.stream.recorded() - recorded_at_wait_.load(std::memory_order_relaxed) <= kShortRun;
-}
-
-// Where the program waits for every call, there is nothing to plan it with and nobody to take it from.
-bool Pool::runs_at_once(Weight weight) const {
-  if (weight > Weight::modest || !waits_often()) return false;
-  return weight <= Weight::trivial || single_runs_.load(std::memory_order_relaxed) >= kOften;
-}
-
-void Pool::note_wait() {
-  int64_t recorded = runtime_.stream.recorded();
-  int64_t calls = recorded - recorded_at_wait_.load(std::memory_order_relaxed);
-  if (calls == 0) return;  // another result of the same calls
-  recorded_at_wait_.store(recorded, std::memory_order_relaxed);
-  int runs = short_runs_.load(std::memory_order_relaxed);
-  short_runs_.store(calls > kShortRun ? 0 : std::min(runs + 1, kOften), std::memory_order_relaxed);
-  int singles = single_runs_.load(std::memory_order_relaxed);
-  single_runs_.store(calls > 1 ? 0 : std::min(singles + 1, kOften), std::memory_order_relaxed);
-}
-
-// Plans the stream when it is long, or when nothing has come for a while. One worker at a time.
-bool Pool::watch_stream() {
-  if (runtime_.stream.size() == 0) return false;
-  bool is_long = is_batch();
-  if (!is_long) {
-    uint64_t seen = runtime_.stream.sequence();
-    int64_t quiet = runtime_.stream.only_trifles() ? kQuietTriflesNs : kQuietNs;
-    for (int64_t until = now_ns() + quiet; now_ns() < until;) {
-      for (int64_t i = 0; i < quiet / 200; i++) cpu_pause();  // looking costs the front end a cache miss
-      if (runtime_.stream.sequence() != seen) return !is_lazy();  // still coming: look again
-    }
-  }
-  std::vector<Ref<Task>> ready;
-  if (!runtime_.planner.try_plan(ready, is_long)) return false;
-  has_heavy_.store(false, std::memory_order_relaxed);
-  submit(ready);
-  return true;
-}
-
-// The last worker that is awake looks around for some microseconds after there was work, then it naps, then it sleeps
-// until a call or a task wakes it, like all the others. While one is awake or naps, recording a call wakes nobody.
-void Pool::idle(int index, int64_t& idle_since) {
-  if (on_duty(index) && watchers_.load(std::memory_order_relaxed) == 1 && now_ns() - idle_since < kWarmNs) {
-    while (now_ns() - idle_since < kHotNs) {
-      if (stream_calls() || work_left_.load(std::memory_order_relaxed)) return;
-      for (int i = 0; i < 32; i++) cpu_pause();
-    }
-    std::unique_lock hold(mutex_);
-    napping_.store(true, std::memory_order_seq_cst);
-    nap_.wait_for(hold, kNap,
-                  [&] { return stopping_ || work_left_.load(std::memory_order_acquire) > 0 || stream_calls(); });
-    napping_.store(false, std::memory_order_relaxed);
-    return;
-  }
-  watch(false);
-  std::unique_lock hold(mutex_);
-  asleep_.fetch_add(1, std::memory_order_seq_cst);
-  wake_.wait(hold, [&] {
-    return stopping_ ||
-           (on_duty(index) && (work_left_.load(std::memory_order_acquire) > 0 ||
-                               (runtime_.stream.size() > 0 && watchers_.load(std::memory_order_seq_cst) == 0)));
-  });
-  asleep_.fetch_sub(1, std::memory_order_relaxed);
-  idle_since = now_ns() - kHotNs;
-}
-
-// Under the lock. While threads help, some of the sleepers are off duty: then all are asked.
-void Pool::wake_one() {
-  if (helpers_.load(std::memory_order_relaxed) > 0)
-    wake_.notify_all();
-  else
-    wake_.notify_one();
-  call_helpers();
-}
-
-void Pool::notice(bool heavy) {
-  start();
-  size_t calls = runtime_.stream.size();
-  if (calls >= kManyCalls || (calls >= kManyTrifles && runtime_.stream.only_trifles())) return plan_here(calls);
-  if (heavy) has_heavy_.store(true, std::memory_order_relaxed);
-  bool nap_ends = heavy && napping_.load(std::memory_order_seq_cst);
-  if (!nap_ends && (watchers_.load(std::memory_order_seq_cst) > 0 || asleep_.load(std::memory_order_seq_cst) == 0))
-    return;
-  std::lock_guard hold(mutex_);
-  if (nap_ends)
-    nap_.notify_one();
-  else
-    wake_one();
-}
 
 // ---- queues --------------------------------------------------------------------------------------------------------
 
@@ -362,14 +131,6 @@ void Pool::offer(Task& task, int phase) {
 // ---- running -------------------------------------------------------------------------------------------------------
 
 // What a waiting thread keeps in mind while it takes part.
-struct Pool::Wait {
-  std::unordered_set<const Task*> needed;  // it runs nothing else: not what another thread waits for, and no host call
-                                           // that may itself wait for the one this thread is in
-  bool must_poll = false;  // it answers signals: nothing long may hold it up
-  bool counted = false;  // among helpers_
-  int64_t next_poll_ns = 0;
-};
-
 // Runs a claimed task, then one that became ready by it, and so on.
 void Pool::run(Ref<Task> task, Wait* wait) {
   while (task) {
@@ -604,7 +365,7 @@ bool Pool::run_at_once(Storage& wanted, std::vector<Ref<Task>>& ready) {
 }
 
 bool Pool::may_run(const Task& task, const Wait* wait) const {
-  if (!wait || is_worker_thread) return true;
+  if (!wait || is_worker()) return true;
   return !(task.flags & kHost) && !(wait->must_poll && (task.flags & kLong));
 }
 
@@ -622,17 +383,27 @@ void Pool::call_helpers() {
   if (idle_helpers_.load(std::memory_order_seq_cst) > 0) wake_waiters();
 }
 
+Pool::Wait Pool::new_wait() const {
+  Wait wait;
+  wait.must_poll = runtime_.front_end.must_poll && runtime_.front_end.must_poll();
+  wait.next_poll_ns = wait.must_poll ? now_ns() + kPollNs : 0;
+  return wait;
+}
+
 void Pool::poll(Wait& wait) {
   if (!wait.must_poll) return;
   int64_t now = now_ns();
   if (now < wait.next_poll_ns) return;
   wait.next_poll_ns = now + kPollNs;
+  bool counted = wait.counted;  // what the front end does now may itself wait, for another thread or for its own work
+  count_helper(wait, false);
   runtime_.front_end.poll();
+  count_helper(wait, counted);
 }
 
 // While a waiting thread runs tasks, one worker steps back, so that there are never more busy threads than asked for.
 void Pool::count_helper(Wait& wait, bool helping) {
-  if (is_worker_thread || wait.counted == helping) return;
+  if (is_worker() || wait.counted == helping) return;
   wait.counted = helping;
   helpers_.fetch_add(helping ? 1 : -1, std::memory_order_acq_rel);
   if (!helping && (work_left_.load(std::memory_order_acquire) > 0 || runtime_.stream.size() > 0)) {
@@ -705,9 +476,7 @@ void Pool::run_held(std::vector<Ref<Task>>& held, Wait& wait) {
 }
 
 bool Pool::help_until_done(std::vector<Ref<Task>> wanted, int64_t deadline_ns, std::vector<Ref<Task>> held) {
-  Wait wait;
-  wait.must_poll = runtime_.front_end.must_poll && runtime_.front_end.must_poll();
-  wait.next_poll_ns = wait.must_poll ? now_ns() + kPollNs : 0;
+  Wait wait = new_wait();
   struct Uncount {
     Pool& pool;
     Wait& wait;
@@ -768,12 +537,22 @@ bool Pool::help_once(const std::vector<Ref<Task>>& needed, size_t first, Wait& w
 // Until something that somebody waits for moves on, but not for long. Did it? While nobody has anything to do, it stays
 // among the helpers: a worker that came back for this while would be in its way when it goes on.
 bool Pool::block(Wait& wait, uint64_t seen) {
-  struct Idle {
-    std::atomic<int>& count;
-    explicit Idle(std::atomic<int>& count) : count(count) { count.fetch_add(1, std::memory_order_seq_cst); }
-    ~Idle() { count.fetch_sub(1, std::memory_order_relaxed); }
-  } idle(idle_helpers_);
-  if (work_left_.load(std::memory_order_seq_cst) > 0 || runtime_.stream.size() > 0) count_helper(wait, false);
+  bool keeps_place = wait.counted;
+  if (keeps_place) {
+    idle_helpers_.fetch_add(1, std::memory_order_seq_cst);  // said before it looks
+    if (work_left_.load(std::memory_order_seq_cst) > 0 || runtime_.stream.size() > 0) {
+      idle_helpers_.fetch_sub(1, std::memory_order_relaxed);
+      keeps_place = false;
+      count_helper(wait, false);
+    }
+  }
+  bool moved = sleep(seen);
+  if (keeps_place) idle_helpers_.fetch_sub(1, std::memory_order_relaxed);
+  poll(wait);
+  return moved || epoch_.load(std::memory_order_relaxed) != seen;
+}
+
+bool Pool::sleep(uint64_t seen) {
   for (int i = 0; i < 256; i++) {
     if (epoch_.load(std::memory_order_relaxed) != seen) return true;
     cpu_pause();
@@ -785,7 +564,6 @@ bool Pool::block(Wait& wait, uint64_t seen) {
                        [&] { return epoch_.load(std::memory_order_seq_cst) != seen; });
   }
   waiters_.fetch_sub(1, std::memory_order_relaxed);
-  poll(wait);
   return epoch_.load(std::memory_order_relaxed) != seen;
 }
 

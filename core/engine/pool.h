@@ -63,16 +63,24 @@ class Pool {
   static const std::vector<Task*>& running_here();
 
  private:
-  struct Wait;
+  static constexpr int64_t kPollNs = 20'000'000;  // how often a wait looks for signals
+  struct Wait {
+    std::unordered_set<const Task*> needed;  // it runs nothing else: not what another thread waits for, and no host
+                                             // call that may itself wait for the one this thread is in
+    bool must_poll = false;  // it answers signals: nothing long may hold it up
+    bool counted = false;  // among helpers_
+    int64_t next_poll_ns = 0;
+  };
+
   int start_threads(int n);
-  void work(int index);
+  void work(int index, int crew);
   bool run_something();
   bool watch_stream();
   bool is_lazy() const { return waits_often() && !has_heavy_.load(std::memory_order_relaxed); }
   bool stream_calls() const;
   bool is_batch() const;
   void plan_here(size_t calls);
-  void idle(int index, int64_t& idle_since);
+  void idle(int index, int crew, int64_t& idle_since);
   void watch(bool on);
   void wake_one();
   bool on_duty(int index) const { return index + helpers_.load(std::memory_order_acquire) < workers(); }
@@ -84,7 +92,7 @@ class Pool {
   void release_kept();
   bool release(const std::vector<Ref<Task>>& needed, bool even_if_others_move);
   void offer(Task& task, int phase);  // others may join its chunks
-  void withdraw(const Task& task);    // its last chunk is taken
+  void withdraw(const Task& task);  // its last chunk is taken
 
   void run(Ref<Task> task, Wait* wait);
   bool start_task(Task& task);
@@ -105,39 +113,42 @@ class Pool {
   void count_helper(Wait& wait, bool helping);
   void wake_waiters();
   void call_helpers();
+  Wait new_wait() const;
   void poll(Wait& wait);
   void poll_holding(Wait& wait, const Ref<Task>& claimed);
   bool block(Wait& wait, uint64_t seen);
+  bool sleep(uint64_t seen);
 
   Runtime& runtime_;
   std::atomic<int> target_;
   std::atomic<bool> started_{false};
 
   std::mutex mutex_;  // queues and sleeping workers
-  std::condition_variable wake_;               // for workers that sleep
-  std::condition_variable nap_;                // for the one that naps
+  std::condition_variable wake_;  // for workers that sleep
+  std::condition_variable nap_;  // for the one that naps
   ReadyTasks ready_;
-  std::atomic<int> work_left_{0};              // size of ready_
-  std::atomic<int> kept_{0};                   // tasks in it that wait for their turn
-  std::atomic<int> asleep_{0};                 // workers in untimed sleep
-  std::atomic<int> watchers_{0};               // workers that look at the stream soon: awake or napping, and not
-                                               // in the middle of something long
+  std::atomic<int> work_left_{0};  // size of ready_
+  std::atomic<int> kept_{0};  // tasks in it that wait for their turn
+  std::atomic<int> asleep_{0};  // workers in untimed sleep
+  std::atomic<int> watchers_{0};  // workers that look at the stream soon: awake or napping, and not
+                                  // in the middle of something long
   std::atomic<bool> napping_{false};
-  std::atomic<int> short_runs_{0};             // waits in a row with few calls between them
-  std::atomic<int> single_runs_{0};            // the same, with one call between them
-  std::atomic<int64_t> recorded_at_wait_{0};   // calls recorded when the program last waited
-  std::atomic<bool> has_heavy_{false};         // a large call was recorded since the stream was last planned
-  std::atomic<int> helpers_{0};                // waiting threads that run tasks: so many workers step back
+  std::atomic<int> short_runs_{0};  // waits in a row with few calls between them
+  std::atomic<int> single_runs_{0};  // the same, with one call between them
+  std::atomic<int64_t> recorded_at_wait_{0};  // calls recorded when the program last waited
+  std::atomic<bool> has_heavy_{false};  // a large call was recorded since the stream was last planned
+  std::atomic<int> helpers_{0};  // waiting threads that run tasks: so many workers step back
   bool stopping_ = false;
-  int alive_ = 0;
+  int alive_ = 0;  // workers, also those that are about to leave
+  std::atomic<int> crew_{0};  // only workers of this one go on
   std::condition_variable ended_;
-  std::mutex resizing_;
+  bool resizing_ = false;
 
   std::mutex wait_mutex_;
   std::condition_variable progress_;
-  std::atomic<uint64_t> epoch_{0};             // changes when something that somebody waits for moves on
+  std::atomic<uint64_t> epoch_{0};  // changes when something that somebody waits for moves on
   std::atomic<int> waiters_{0};
-  std::atomic<int> idle_helpers_{0};           // waiting threads that found nothing to do
+  std::atomic<int> idle_helpers_{0};  // waiting threads that keep a worker's place and have nothing to do
 };
 
 }  // namespace slipstream::engine

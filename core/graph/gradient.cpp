@@ -178,7 +178,7 @@ class RowNode final : public tape::Node {
     }
     for (int i = 0; i < arity_; i++)
       if (named >> i & 1) keep_value(i, args[static_cast<size_t>(i)]);
-    if (named & kResult) kept_.emplace_back(3, result);
+    if (named & kResult) values_.emplace_back(3, result);
   }
   void reduces(uint32_t axes) { axes_ = axes; }
   static void* operator new(size_t size) { return blocks.take(size); }
@@ -205,16 +205,15 @@ class RowNode final : public tape::Node {
   }
   void forget() override {
     for (Ref<tape::Node>& input : inputs_) input.reset();
-    kept_.clear();
+    values_.clear();
     shapes_.reset();
   }
 
  private:
-  struct Kept {
-    Kept(int place, const Array& a) : place(place), version(a.storage()->version), value(a, Array::Detached()) {}
+  struct Value {
+    Value(int place, const Array& a) : place(place), kept(a) {}
     int place;  // 0 to 2: an argument; 3: the result
-    uint32_t version;
-    Array value;  // without history: that of the arguments is in inputs_, and the result's is this node
+    tape::Kept kept;  // the history of the arguments is in inputs_, and the result's is this node
   };
 
   void keep_shape(int i, const Shape& shape) {
@@ -230,22 +229,20 @@ class RowNode final : public tape::Node {
       scalars_[scalar_places_ ? 1 : 0] = arg.scalar;
       scalar_places_ |= static_cast<uint8_t>(1 << place);
     } else {
-      kept_.emplace_back(place, arg.array());
+      values_.emplace_back(place, arg.array());
     }
   }
   void fill(Call& call, const Shape& kept) {
     int scalar = 0;
     for (int i = 0; i < arity_; i++)
       if (scalar_places_ >> i & 1) call.x[i] = Var(scalars_[scalar++]);
-    for (const Kept& k : kept_) {
-      Storage& storage = *k.value.storage();
-      if (storage.version.load(std::memory_order_relaxed) != k.version) tape::fail_written(name(), source, storage);
-      Array value = k.value;
-      if (tape::recording()) value.set_node(k.place == 3 ? Ref<tape::Node>(this) : inputs_[k.place]);
-      if (k.place == 3)
+    for (const Value& v : values_) {
+      Array value = v.kept.get(*this);
+      if (tape::recording()) value.set_node(v.place == 3 ? Ref<tape::Node>(this) : inputs_[v.place]);
+      if (v.place == 3)
         call.r = Var(is_reduction(row_) ? reshape(value, kept) : std::move(value));
       else
-        call.x[k.place] = Var(std::move(value));
+        call.x[v.place] = Var(std::move(value));
     }
   }
 
@@ -256,7 +253,7 @@ class RowNode final : public tape::Node {
   DType types_[3] = {};
   Ref<tape::Node> inputs_[3];
   std::unique_ptr<Shape[]> shapes_;
-  SmallVec<Kept, 2> kept_;
+  SmallVec<Value, 2> values_;
   Scalar scalars_[2];
 };
 

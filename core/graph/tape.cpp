@@ -85,20 +85,22 @@ void enter_part(const Array& result, Node* whole, int part) {
 
 }  // namespace
 
-Saved::Saved(const Array& input) : value_(input.detached()), node_(input.node()), version_(input.storage()->version) {}
+Array Kept::get(const Node& operation) const {
+  const Storage& storage = *value_.storage();
+  if (storage.version.load(std::memory_order_relaxed) != version_)
+    fail_written(operation.name(), operation.source, storage);
+  return value_;
+}
 
 Saved Saved::result(const Array& result, int part) {
   Saved saved;
-  saved.value_ = result.detached();
-  saved.version_ = result.storage()->version;
+  saved.value_ = Kept(result);
   saved.part_ = part;
   return saved;
 }
 
 Array Saved::get() const {
-  if (value_.storage()->version.load(std::memory_order_relaxed) != version_)
-    fail_written(running.node->name(), running.node->source, *value_.storage());
-  Array value = value_;
+  Array value = value_.get(*running.node);
   if (!recording()) return value;
   if (part_ < 0)
     value.set_node(node_);

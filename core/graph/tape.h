@@ -68,22 +68,49 @@ struct Pause : Recording {
 
 // ---- noting -------------------------------------------------------------------------------------------------------
 
-// A value that a gradient needs. get() gives it with its history, or raises if its storage was written since; the
-// error names the line that recorded the operation and the line that wrote.
+// A handle of the tape's own: it keeps the values that are there now, but no program can name the storage by it.
+class Kept {
+ public:
+  Kept() = default;
+  explicit Kept(const Array& x) : value_(x, Array::Detached()), version_(x.storage()->version) { count(); }
+  Kept(const Kept& o) : value_(o.value_), version_(o.version_) { count(); }
+  Kept(Kept&&) noexcept = default;
+  Kept& operator=(Kept o) noexcept {
+    std::swap(value_, o.value_);
+    std::swap(version_, o.version_);
+    return *this;
+  }
+  ~Kept() {
+    if (value_) value_.storage()->saved.fetch_sub(1, std::memory_order_relaxed);
+  }
+  // Raises if the storage was written since; the error names the line that recorded the operation and the line that
+  // wrote.
+  Array get(const Node& operation) const;
+  const Array& even_if_written() const { return value_; }
+
+ private:
+  void count() {
+    if (value_) value_.storage()->saved.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  Array value_;  // without history
+  uint32_t version_ = 0;
+};
+
+// A value that a gradient needs. get() gives it with its history, or raises as Kept does.
 class Saved {
  public:
   Saved() = default;
-  explicit Saved(const Array& input);
+  explicit Saved(const Array& input) : value_(input), node_(input.node()) {}
   // The (part-th) result of the operation itself, which must not hold its own history.
   static Saved result(const Array& result, int part = 0);
   Array get() const;  // only while the gradient runs
-  explicit operator bool() const { return static_cast<bool>(value_); }
-  const View& view() const { return value_; }
+  explicit operator bool() const { return static_cast<bool>(view().storage()); }
+  const Array& view() const { return value_.even_if_written(); }
 
  private:
-  Array value_;
+  Kept value_;
   Ref<Node> node_;
-  uint32_t version_ = 0;
   int part_ = -1;  // of the running node's results; -1: an input
 };
 
@@ -146,6 +173,12 @@ void release_content(const Array& x);
 void store(const Array& target, const Array& value);
 // A write of something without a history; called for every write to a storage that has content.
 void overwrite(Storage& storage, const View& where);
+// The program's array ends. What was written in place may have been computed from what was there before: the storage's
+// history then keeps the storage. Where nothing else does, nobody can ask for that history any more.
+void end_content(Storage& storage);
+inline void let_go(const Array& x) {
+  if (x && x.storage()->content) end_content(*x.storage());
+}
 
 // ---- leaves -------------------------------------------------------------------------------------------------------
 

@@ -145,6 +145,12 @@ void store(const Array& target, const Array& value) {
   put_content(storage, ref_of(value), target);
 }
 
+void end_content(Storage& storage) {
+  // Read in this order, an array that is saved or ends meanwhile looks like one more that the program has.
+  uint32_t saved = storage.saved.load(std::memory_order_acquire);
+  if (saved > 0 && storage.handles() == saved + 1ull) Ref<Node>().swap(storage.content);
+}
+
 Node* derive(const Array& x) {
   Storage& storage = *x.storage();
   uint32_t version = storage.version.load(std::memory_order_relaxed);

@@ -134,6 +134,29 @@ def test_interrupt_of_another_threads_wait_goes_to_the_main_thread() -> None:
     )
 
 
+def test_a_signal_handler_may_wait_for_work_of_its_own() -> None:
+    # The interrupted wait has run a task before; the worker that stepped back for that is needed now.
+    run("""
+        engine.set_workers(2)
+        gate = threading.Event()
+        def handler(*_):
+            done = npx.host_call(lambda: numpy.float32(7), [], ())
+            seen.append(done.item())
+            gate.set()
+        signal.signal(signal.SIGALRM, handler)
+        seen = []
+        for _ in range(5):
+            gate.clear()
+            a = np.random.normal(size=(300, 300))
+            late = npx.host_call(lambda: numpy.float32(gate.wait(60)), [], ())
+            time.sleep(0.02)
+            z = (a @ a).sum() * 0 + late
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            assert z.item() == 1, "the handler's call did not run while it waited"
+        assert seen == [7] * 5
+    """)
+
+
 def test_a_signal_handler_runs_during_a_wait_and_the_wait_goes_on() -> None:
     run(
         """

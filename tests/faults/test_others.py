@@ -182,3 +182,41 @@ x = npx.host_call(lambda: time.sleep(60), [], ()) + 1
     environment = os.environ | {"SLIPSTREAM_EXIT_SECONDS": "0.5"}
     done = subprocess.run([sys.executable, "-c", program], env=environment, timeout=60, capture_output=True, text=True)
     assert "still being computed when the interpreter exited" in done.stdout, done
+
+
+@needs_async
+def test_workers_are_replaced_while_others_keep_all_of_them_busy() -> None:
+    run("""
+        ended = threading.Event()
+        def compute():
+            a = np.ones((60, 60))
+            while not ended.is_set():
+                late = npx.host_call(lambda: (time.sleep(0.003), numpy.float32(2))[1], [], ())
+                assert ((a @ a) * late).sum().item() == 60**3 * 2
+        threads = [threading.Thread(target=compute) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for n in (3, 1, 4, 2):
+            time.sleep(0.05)
+            engine.set_workers(n)
+            assert engine.workers() == n
+        ended.set()
+        for thread in threads:
+            thread.join()
+    """)
+
+
+@needs_async
+def test_one_core_sees_whole_batches() -> None:
+    # A worker that looks whether the front end is quiet must not take the core away that it records on.
+    run("""
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        x = np.random.uniform(size=(700, 700))
+        fused = 0
+        for _ in range(100):
+            npx.waitall()
+            before = engine.stats()["fused"]
+            (x.T * x).sum().item()
+            fused += engine.stats()["fused"] > before
+        assert fused > 70, fused
+    """)

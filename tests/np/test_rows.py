@@ -147,6 +147,9 @@ def test_polygamma() -> None:
     assert numpy.isnan(npx.polygamma(1.5, np.array([1.0])).asnumpy()).all()
     assert numpy.isnan(npx.polygamma(numpy.inf, np.array([1.0])).asnumpy()).all()
     assert npx.polygamma(1e9, np.array([1.0], dtype="float64")).item() == -numpy.inf  # in bounded time
+    for order, x, value in [(2000, 1000.0, -3.835518518023386e-268), (1754, 650.0, -4.6115909612164604e-07)]:
+        same(npx.polygamma(order, np.array(x, dtype="float64")), numpy.array(value), 1e-12)  # its factorial overflows
+    assert npx.polygamma(1e9, np.array([3.0], dtype="float64")).item() == -numpy.inf
 
 
 @pytest.mark.parametrize("name", COMPARED)

@@ -351,16 +351,19 @@ inline double polygamma(double order, double given) {
   if (order == 0) return digamma(given);
   if (!(order > 0 && order < INFINITY) || std::floor(order) != order || !(given >= 0)) return NAN;
   if (given == 0) return INFINITY;
-  long double x = given, s = order + 1, sum = 0;
-  for (long double term = 1; x < 20 + s && term > sum * 1e-24L; x += 1) sum += term = std::pow(x, -s);
-  sum += std::pow(x, 1 - s) / (s - 1) + std::pow(x, -s) / 2;
-  long double factor = s * std::pow(x, -s - 1), i = s;
+  long double first = given, x = first, s = order + 1, sum = 0;  // in units of the first term
+  for (long double term = 1; x < 20 + s && term > sum * 1e-24L; x += 1) sum += term = std::pow(x / first, -s);
+  long double last = std::pow(x / first, -s);
+  sum += last * (x / (s - 1) + 0.5L);
+  long double factor = s * last / x, i = s;
   for (long double bernoulli : {1 / 12.L, -1 / 720.L, 1 / 30240.L, -1 / 1209600.L, 1 / 47900160.L}) {
     sum += bernoulli * factor;
     factor *= (i + 1) * (i + 2) / (x * x);
     i += 2;
   }
-  long double value = std::tgamma(s) * sum;
+  constexpr long double kMost = 1700;  // whose factorial there is
+  long double scale = s < kMost ? std::tgamma(s) * std::pow(first, -s) : std::exp(std::lgamma(s) - s * std::log(first));
+  long double value = scale * sum;
   return static_cast<double>(std::fmod(order, 2.0) == 0 ? -value : value);
 }
 inline float polygamma(float order, float x) {
