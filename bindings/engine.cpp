@@ -163,6 +163,7 @@ nb::dict event_dict(const engine::Event& e) {
   Location at;
   d["source"] = locate(e.source, &at) ? nb::object(nb::make_tuple(at.file, at.line, at.function)) : nb::none();
   d["sequence"] = e.sequence;
+  d["calls"] = nb::cast(e.calls);
   d["after"] = nb::cast(e.after);
   d["recorded_ns"] = e.recorded_ns;
   d["ready_ns"] = e.ready_ns;

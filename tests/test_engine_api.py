@@ -365,6 +365,33 @@ def test_trace_has_arrows_for_dependencies() -> None:
         assert arrows
 
 
+def test_each_call_of_a_fused_run_has_an_arrow() -> None:
+    x = np.random.uniform(size=(100, 100))
+    npx.waitall()
+    with profiler.trace() as trace:
+        ((np.tanh(x) * x + 1).sum() * 2).wait_to_read()
+    recorded = {event["sequence"] for event in trace.events if event["type"] == "record"}
+    runs = [event for event in trace.events if event["type"] == "run"]
+    assert len(recorded) == 5
+    assert sorted(call for run in runs for call in run["calls"]) == sorted(recorded)
+    arrows = [event for event in profiler.chrome_events(trace.events) if event["ph"] == "s"]
+    assert sum(event["name"] == "recorded" for event in arrows) == len(recorded)
+
+
+@pytest.mark.skipif(not ASYNC, reason="the synchronous engine computes inside the call")
+def test_what_was_recorded_before_the_trace_has_no_time_of_that() -> None:
+    gate = threading.Event()
+    held = npx.host_call(lambda: float(gate.wait(20)), [], ())
+    with profiler.trace() as trace:
+        threading.Timer(0.05, gate.set).start()
+        (held + 1).wait_to_read()
+    slices = [event for event in profiler.chrome_events(trace.events) if event["ph"] == "X"]
+    known = {event["name"]: "recorded_us" in event["args"] for event in slices if event["cat"] == "run"}
+    assert known == {"host_call": False, "add": True}
+    (wait,) = (event for event in slices if event["cat"] == "wait")
+    assert wait["args"]["shapes"] == "() float32"
+
+
 def test_traces_do_not_nest() -> None:
     with profiler.trace(), pytest.raises(RuntimeError, match="trace"), profiler.trace():
         pass

@@ -40,11 +40,12 @@ void raise_failure(Runtime& runtime, const Storage& storage) {
   }
 }
 
-void trace_wait(Runtime& runtime, const char* what, int64_t start, SourceId source) {
+void trace_wait(Runtime& runtime, const char* what, int64_t start, SourceId source, const View* array = nullptr) {
   Event event{};
   event.type = Event::wait;
   event.lane = current_lane();
   event.name = what;
+  if (array) event.shapes = describe_shape(*array);
   event.source = source;
   event.recorded_ns = event.ready_ns = event.start_ns = start;
   event.end_ns = now_ns();
@@ -97,6 +98,7 @@ void run_now(Runtime& runtime, Record& call) {
     event.shapes = describe_shapes(call);
     event.source = call.source;
     event.sequence = call.sequence;
+    event.calls = {call.sequence};
     event.recorded_ns = event.ready_ns = event.start_ns = start;
     event.chunks = 1;
   }
@@ -113,7 +115,7 @@ void wait_for_turn(Runtime& runtime) { take_turn(runtime); }
 
 // Until every write of the storage recorded so far is done. Another thread may record a new one meanwhile, so look
 // again.
-void wait_for(Runtime& runtime, Storage& storage, const char* why) {
+void wait_for(Runtime& runtime, Storage& storage, const View& array, const char* why) {
   while (storage.pending_writes.load(std::memory_order_acquire) != 0) {
     int64_t start = runtime.tracer.on() ? now_ns() : 0;
     SourceId source = start ? current_source(runtime) : 0;
@@ -126,7 +128,7 @@ void wait_for(Runtime& runtime, Storage& storage, const char* why) {
       Runtime::Blocking blocking(runtime);
       runtime.pool.help_with(storage, std::move(ready));
     }
-    if (start) trace_wait(runtime, why, start, source);
+    if (start) trace_wait(runtime, why, start, source, &array);
   }
 }
 
@@ -368,7 +370,7 @@ SourceId record(Record&& call) {
     hand_over_traced(runtime, std::move(call));
   else
     hand_over(runtime, std::move(call));
-  for (const Operand& output : wanted_now) wait_for(runtime, *output.storage(), "memory lent to others");
+  for (const Operand& output : wanted_now) wait_for(runtime, *output.storage(), output, "memory lent to others");
   return source;
 }
 
@@ -383,7 +385,7 @@ void wait(const Array& array) {
   Runtime& runtime = Runtime::get();
   runtime.adopt(*array.storage());
   runtime.pool.note_wait();
-  if (!holds(array)) wait_for(runtime, *array.storage(), "wait_to_read");
+  if (!holds(array)) wait_for(runtime, *array.storage(), array, "wait_to_read");
   raise_failure(runtime, *array.storage());
 }
 

@@ -98,8 +98,9 @@ struct Event {
   std::string shapes;        // "(2, 3) float32, (3,) float32 -> (2, 3) float32"
   SourceId source;
   uint64_t sequence;         // number of the call, links its record and run events
+  std::vector<uint64_t> calls;  // run: all calls that ran as one
   std::vector<uint64_t> after;  // run: the calls it depended on
-  int64_t recorded_ns, ready_ns, start_ns, end_ns;
+  int64_t recorded_ns, ready_ns, start_ns, end_ns;  // 0: before the trace began
   int64_t chunks;
   bool failed;
 };

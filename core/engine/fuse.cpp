@@ -293,6 +293,10 @@ class Fuser {
 
   void put(const Group& group, size_t at, Record&& call) {
     runtime_.counters.fused.fetch_add(call.calls, std::memory_order_relaxed);
+    if (runtime_.tracer.on()) {
+      for (size_t i : group.members) runtime_.tracer.merge(calls_[i].sequence, call.sequence);
+      if (at != group.members.back()) runtime_.tracer.merge(calls_[at].sequence, call.sequence);
+    }
     for (size_t i : group.members) calls_[i].op = nullptr;
     replaced_.push_back(std::exchange(calls_[at], std::move(call)));
   }

@@ -315,10 +315,12 @@ Event Pool::run_event(const Task& task, int step) {
   event.shapes = describe_shapes(call);
   event.source = call.source;
   event.sequence = call.sequence;
+  event.calls = {call.sequence};
   auto number = static_cast<size_t>(step);
   if (number < task.after.size()) event.after = task.after[number];
   for (int i = 1; task.by_rows && i < task.steps.size(); i++) {
     event.name += ", " + call_name(task.steps[i]);
+    event.calls.push_back(task.steps[i].sequence);
     if (auto more = static_cast<size_t>(i); more < task.after.size())
       event.after.insert(event.after.end(), task.after[more].begin(), task.after[more].end());
   }
@@ -330,8 +332,6 @@ Event Pool::run_event(const Task& task, int step) {
 
 void Pool::trace_run(Event event, int64_t start, int64_t end, int64_t chunks, bool failed) {
   event.lane = current_lane();
-  if (!event.ready_ns) event.ready_ns = start;  // recorded, or even ready, before the trace began
-  if (!event.recorded_ns) event.recorded_ns = event.ready_ns;
   event.start_ns = start;
   event.end_ns = end;
   event.chunks = chunks;

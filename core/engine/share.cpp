@@ -35,11 +35,18 @@ bool is_function(const Record& call) {
   return reads;
 }
 
+// Elementwise calls mostly fuse with what uses them, and cost no more than a copy; some are dear, and kept as they are.
+bool is_shared(const Record& call) {
+  constexpr int kDear = 6;  // additions
+  if (!is_elementwise(*call.op)) return true;
+  return call.outputs[0].storage()->has_handles() && row_cost(call.op->row, call.compute) >= kDear;
+}
+
 // Does it cost more than copying its result?
 bool is_worth_copying(const Record& call) {
   constexpr int64_t kFewElements = 1024, kTimes = 4;
   int64_t from = call.inputs[0].size(), to = call.outputs[0].size();
-  return from > kFewElements && (call.op->row == Row::none || from >= kTimes * to);
+  return from > kFewElements && (!is_reduction(call.op->row) || from >= kTimes * to);
 }
 
 class Sharing {
@@ -68,8 +75,7 @@ class Sharing {
   bool may_find_any() const {
     std::vector<std::pair<const Op*, int64_t>> kinds;
     for (const Record& call : calls_)
-      if (call.op && !is_elementwise(*call.op) && is_function(call))
-        kinds.emplace_back(call.op, call.outputs[0].size());
+      if (call.op && is_shared(call) && is_function(call)) kinds.emplace_back(call.op, call.outputs[0].size());
     std::sort(kinds.begin(), kinds.end());
     return std::adjacent_find(kinds.begin(), kinds.end()) != kinds.end();
   }
@@ -95,7 +101,7 @@ class Sharing {
     }
     auto [first, last] = known_.equal_range(hash);
     auto equal = std::find_if(first, last, [&](const auto& entry) { return is_same(entry.second, known); });
-    bool spared = equal != last && (is_elementwise(*call.op) || take_from(equal->second, i));
+    bool spared = equal != last && (!may_share(equal->second, call) || take_from(equal->second, i));
     known.result = equal != last ? equal->second.result : next_++;
     values_[call.outputs[0].storage()] = known.result;
     if (spared) return;
@@ -103,6 +109,10 @@ class Sharing {
       equal->second = std::move(known);  // the newer one is more likely to be whole still
     else
       known_.emplace(hash, std::move(known));
+  }
+
+  bool may_share(const Known& known, const Record& call) const {
+    return is_shared(call) && is_shared(calls_[known.call]);
   }
 
   bool is_same(const Known& one, const Known& other) const {

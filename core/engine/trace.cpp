@@ -23,18 +23,35 @@ void set_lane(int worker) { lane = worker; }
 void Tracer::start() {
   std::lock_guard hold(mutex_);
   events_.clear();
+  merged_.clear();
   on_ = true;
 }
 
 std::vector<Event> Tracer::stop() {
   std::lock_guard hold(mutex_);
   on_ = false;
+  for (Event& event : events_)
+    for (size_t i = 0, own = event.calls.size(); i < own; i++) {
+      auto [first, last] = merged_.equal_range(event.calls[i]);
+      for (; first != last; ++first) event.calls.push_back(first->second);
+    }
   return std::move(events_);
+}
+
+void Tracer::merge(uint64_t call, uint64_t into) {
+  std::lock_guard hold(mutex_);
+  if (call != into) merged_.emplace(into, call);
 }
 
 void Tracer::add(Event event) {
   std::lock_guard hold(mutex_);
   if (on()) events_.push_back(std::move(event));
+}
+
+std::string describe_shape(const View& array) {
+  std::ostringstream text;
+  text << array.shape << ' ' << array.dtype;
+  return text.str();
 }
 
 std::string describe_shapes(const Record& call) {
@@ -46,7 +63,7 @@ std::string describe_shapes(const Record& call) {
       if (operand.is_scalar())
         text << "scalar";
       else
-        text << operand.shape << ' ' << operand.dtype;
+        text << describe_shape(operand);
       first = false;
     }
   };

@@ -12,6 +12,7 @@ Open the file at https://ui.perfetto.dev or chrome://tracing.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import time
@@ -101,16 +102,20 @@ def _source(event: Event) -> str:
 
 
 def _slice(event: Event, zero: int) -> Event:
-    arguments: dict[str, Any] = {"shapes": event["shapes"], "source": _source(event), "call": event["sequence"]}
+    arguments: dict[str, Any] = {"shapes": event["shapes"], "source": _source(event)}
+    if event["type"] == "record":
+        arguments["call"] = event["sequence"]
     if event["type"] == "run":
-        arguments |= {
-            "recorded_us": (event["recorded_ns"] - zero) / 1e3,
-            "ready_us": (event["ready_ns"] - zero) / 1e3,
-            "waited_for_inputs_us": max(0, event["ready_ns"] - event["recorded_ns"]) / 1e3,
-            "waited_for_worker_us": max(0, event["start_ns"] - event["ready_ns"]) / 1e3,
-            "chunks": event["chunks"],
-            "failed": event["failed"],
-        }
+        recorded, ready = event["recorded_ns"], event["ready_ns"]  # 0: before the trace began
+        arguments["calls"] = event["calls"]
+        if recorded:
+            arguments["recorded_us"] = (recorded - zero) / 1e3
+        if ready:
+            arguments["ready_us"] = (ready - zero) / 1e3
+            arguments["waited_for_worker_us"] = max(0, event["start_ns"] - ready) / 1e3
+        if recorded and ready:
+            arguments["waited_for_inputs_us"] = max(0, ready - recorded) / 1e3
+        arguments |= {"chunks": event["chunks"], "failed": event["failed"]}
     return {
         "ph": "X",
         "name": event["name"] if event["type"] != "wait" else f"wait: {event['name']}",
@@ -138,17 +143,15 @@ def chrome_events(events: list[Event]) -> list[Event]:
     """
     zero = min((event["start_ns"] for event in events), default=0)
     records = {event["sequence"]: event for event in events if event["type"] == "record"}
-    runs = {event["sequence"]: event for event in events if event["type"] == "run"}
+    runs = [event for event in events if event["type"] == "run"]
+    run_of = {call: run for run in runs for call in run["calls"]}
     out = _names(events) + [_slice(event, zero) for event in events]
-    number = 0
-    for sequence, run in runs.items():
-        if sequence in records:
-            number += 1
-            out += _arrow("recorded", number, records[sequence], records[sequence]["start_ns"], run, zero)
-        for earlier in run["after"]:
-            if earlier in runs:
-                number += 1
-                out += _arrow("needs", number, runs[earlier], max(runs[earlier]["end_ns"] - 1, 0), run, zero)
+    arrows = itertools.count(1)
+    for run in runs:
+        for record in (records[call] for call in run["calls"] if call in records):
+            out += _arrow("recorded", next(arrows), record, record["start_ns"], run, zero)
+        for earlier in (run_of[call] for call in run["after"] if call in run_of):
+            out += _arrow("needs", next(arrows), earlier, max(earlier["end_ns"] - 1, 0), run, zero)
     return out
 
 

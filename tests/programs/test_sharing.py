@@ -85,6 +85,18 @@ def test_two_that_the_program_holds_are_computed_once_and_stay_apart(x: np.ndarr
 
 
 @asynchronous
+def test_dear_elementwise_calls_that_the_program_holds_are_computed_once(x: np.ndarray) -> None:
+    with one_batch():
+        a, b = np.exp(x), np.exp(x)
+        c, d = x + 1, x + 1
+    assert spared() == "1 that only copy what an equal call gives: exp"
+    a *= 0
+    c *= 0
+    assert b.asnumpy().tobytes() == np.exp(x).asnumpy().tobytes()
+    assert (d.asnumpy() == x.asnumpy() + 1).all()
+
+
+@asynchronous
 def test_equal_expressions_are_equal_arguments(x: np.ndarray) -> None:
     with one_batch():
         top = np.exp(x * 2).sum(axis=1)
