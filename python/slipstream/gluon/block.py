@@ -31,14 +31,15 @@ class HookHandle:
     (2, 12)
     """
 
-    def __init__(self, hooks: dict[int, Any], hook: Any, changed: Callable[[], None]) -> None:
-        self._hooks, self._changed, self._id = hooks, changed, id(self)
-        hooks[self._id] = hook
+    def __init__(self, hooks: dict[object, Any], hook: Any, changed: Callable[[], None]) -> None:
+        # The key is not the handle, or its address: nobody need keep it, and another hook would get the address again.
+        self._hooks, self._changed, self._key = hooks, changed, object()
+        hooks[self._key] = hook
         changed()
 
     def detach(self) -> None:
         """Takes the hook off."""
-        self._hooks.pop(self._id, None)
+        self._hooks.pop(self._key, None)
         self._changed()
 
     def __enter__(self) -> HookHandle:
@@ -76,8 +77,8 @@ class Block:
     _reg_params: dict[str, Parameter]  # by attribute
     _made_params: dict[str, Parameter]  # by params.get, until they become attributes
     _shared: dict[str, Parameter]  # of another block, instead of the block's own
-    _forward_hooks: dict[int, Callable[[Block, Any, Any], Any]]
-    _forward_pre_hooks: dict[int, Callable[[Block, Any], Any]]
+    _forward_hooks: dict[object, Callable[[Block, Any, Any], Any]]
+    _forward_pre_hooks: dict[object, Callable[[Block, Any], Any]]
     _prefix: str
     _scope: NameScope | None
 
