@@ -246,6 +246,31 @@ def test_batch_norm_variants(rng: Rng) -> None:
     assert repr(plain) == "BatchNorm(axis=1, eps=1e-05, center=True, scale=True, in_channels=3)"
 
 
+@pytest.mark.parametrize("shape", [(0, 3), (0, 3, 4, 4), (2, 3, 0)])
+@pytest.mark.parametrize("kind", [nn.BatchNorm, nn.BatchNormReLU, nn.SyncBatchNorm])
+def test_batch_norm_learns_nothing_of_no_elements(kind: Any, shape: tuple[int, ...]) -> None:
+    layer = kind()
+    layer.initialize()
+    with autograd.record():
+        out = layer(np.zeros(shape)).sum()
+    out.backward()
+    assert [p.data().tolist()[0] for p in layer.collect_params().values()] == [1, 0, 0, 1]
+    assert layer.gamma.grad().tolist() == layer.beta.grad().tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("rows", "mean"), [((0, 0), 0.0), ((2, 0), 0.3), ((0, 2), 0.3)])
+def test_sync_batch_norm_where_devices_have_no_rows(rows: tuple[int, int], mean: float) -> None:
+    devices = [npx.cpu(0), npx.cpu(1)]
+    layer = nn.SyncBatchNorm(in_channels=1, num_devices=2)
+    layer.initialize(device=devices)
+    with autograd.record():
+        outs = layer([np.full((n, 1), 3.0, device=device) for n, device in zip(rows, devices, strict=True)])
+    autograd.backward(outs)
+    for data, grad in zip(layer.running_mean.list_data(), layer.gamma.list_grad(), strict=True):
+        assert data.item() == pytest.approx(mean)
+        assert grad.item() == 0
+
+
 def test_layer_norm(rng: Rng) -> None:
     for axis in (-1, 1):
         layer = nn.LayerNorm(axis, gamma_initializer="normal", beta_initializer="normal")
