@@ -93,6 +93,14 @@ def test_so_many_batches(batches: int, epochs: int) -> None:
     assert (seen.batches, seen.epochs) == (batches, epochs)
 
 
+def test_batches_that_a_generator_does_not_have() -> None:
+    est = made()
+    with pytest.raises(ValueError, match=r"fit: train_data has no batches left, and fewer than batches=9 in all"):
+        est.fit((batch for batch in data()), batches=9)
+    assert est.trainer.optimizer.num_update == 4
+    est.fit((batch for batch in data()), batches=4)
+
+
 def test_a_device_without_rows() -> None:
     rng = numpy.random.default_rng(1)
     x = np.array(rng.normal(size=(17, 3)), dtype="float32")
