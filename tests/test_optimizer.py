@@ -196,6 +196,16 @@ def test_trajectory(name: str, settings: dict[str, Any], formula: Any, rng: nump
         numpy.testing.assert_allclose(weight.asnumpy(), w, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["lars", "lamb", "lans"])
+def test_no_gradient_for_a_while(name: str) -> None:
+    opt, w = optimizer.create(name, learning_rate=0.1), np.ones(2)
+    state = opt.create_state(0, w)
+    opt.update(0, w, np.zeros(2), state)
+    assert w.tolist() == [1, 1]
+    opt.update(0, w, np.ones(2), state)
+    assert ((w > 0.5) & (w < 1)).all()
+
+
 def test_sgld_is_half_a_step_and_noise() -> None:
     np.random.seed(1)
     w = np.zeros(40000)
