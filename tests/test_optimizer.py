@@ -295,6 +295,55 @@ def test_states_go_to_bytes_and_back() -> None:
         assert (a == b).all()
 
 
+class Warmup(lr_scheduler.LRScheduler):
+    """Rises, then does as another one says; with all that people keep in their schedulers."""
+
+    def __init__(self) -> None:
+        super().__init__(base_lr=1.0)
+        self.after, self.others = lr_scheduler.FactorScheduler(2, 0.5, base_lr=1.0), [lr_scheduler.FactorScheduler(1)]
+        self.steps, self.table, self.ours = numpy.int64(2), numpy.array([0.5, 0.75]), np.ones(2)
+        self.pair, self.named, self.own, self.kind = (1, 2), {(0, "a"): numpy.float32(2)}, self, complex(1)
+        self.function = lambda n: n + 1
+
+    def __call__(self, num_update: int) -> float:
+        return float(self.table[num_update]) if num_update < self.steps else self.after(num_update)
+
+
+def test_settings_of_any_kind_go_to_bytes_and_back() -> None:
+    given: dict[str, Any] = {"wd": numpy.float32(0.5), "beta1": np.array(0.75), "clip_gradient": numpy.array([2.0])}
+    one, two = (optimizer.get_updater(optimizer.Adam(lr_scheduler=Warmup(), **s)) for s in (given, {}))
+    one.optimizer.lr_scheduler.pair, one.optimizer.lr_scheduler.table[0] = (3, 4), 0.25
+    one.optimizer.lr_scheduler.named[0, "a"] = numpy.float32(5)
+    one.optimizer.lr_scheduler.ours[:] = 7
+    one.optimizer.set_lr_mult({0: numpy.float32(0.5)})
+    for _ in range(8):
+        one(0, np.ones(2), np.ones(2))
+    two.set_states(one.get_states(dump_optimizer=True))
+    assert (two.optimizer.wd, two.optimizer.lr_mult) == (0.5, {0: 0.5})
+    assert float(two.optimizer.beta1) == 0.75
+    assert two.optimizer.clip_gradient == numpy.array([2.0])
+    there = two.optimizer.lr_scheduler
+    assert (there.after.count, there.after.base_lr) == (6, 0.125)
+    assert two.optimizer.learning_rate == one.optimizer.learning_rate == 0.125
+    assert (there.pair, there.named, there.table.tolist()) == ((3, 4), {(0, "a"): 5}, [0.25, 0.75])
+    assert isinstance(there.ours, np.ndarray)
+    assert there.ours.tolist() == [7, 7]
+    assert (there.own, there.function(1)) == (there, 2)
+
+
+def test_learning_rates_are_numbers_of_python() -> None:
+    opt = optimizer.SGD()
+    opt.set_learning_rate(numpy.float32(0.25))
+    assert type(opt.learning_rate) is float
+    optimizer.get_updater(opt).get_states(dump_optimizer=True)
+
+
+def test_schedules_without_attributes() -> None:
+    updater = optimizer.get_updater(optimizer.SGD(lr_scheduler=math.sqrt))
+    updater.set_states(updater.get_states(dump_optimizer=True))
+    assert updater.optimizer.lr_scheduler is math.sqrt
+
+
 @pytest.mark.parametrize("bad", [b"", b"nonsense", b"\x80\x04K\x01."])
 def test_bad_states(bad: bytes) -> None:
     with pytest.raises(ValueError, match="set_states: these are no states"):

@@ -112,7 +112,7 @@ class Optimizer:
         """Sets the learning rate; with a scheduler, that one decides."""
         if self.lr_scheduler is not None:
             raise UserWarning("set_learning_rate: the learning rate comes from lr_scheduler; change that one")
-        self.lr = lr
+        self.lr = float(lr)
 
     def set_lr_mult(self, args_lr_mult: Mapping[Any, float]) -> None:
         """Factors of the learning rate by the index or the name of a parameter."""
