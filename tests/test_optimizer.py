@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 import pytest
 
-from slipstream import engine, lr_scheduler, np, npx, optimizer
+from slipstream import autograd, engine, gluon, lr_scheduler, np, npx, optimizer
 
 A = numpy.ndarray[Any, Any]
 STEPS = 100
@@ -373,3 +373,52 @@ def test_users_step() -> None:
     w = np.ones(2)
     optimizer.get_updater(optimizer.create("own", learning_rate=0.25))([0], [np.ones(2)], [w])
     assert w.tolist() == [0.75, 0.75]
+
+
+class OneByOne(optimizer.Optimizer):
+    """MXNet 1's form."""
+
+    def create_state(self, index: Any, weight: Any) -> Any:
+        return np.zeros(weight.shape, dtype=weight.dtype, device=weight.device)
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        self._update_count(index)
+        state[:] = 0.5 * state + self.rescale_grad * grad + self._get_wd(index) * weight
+        weight[:] -= self._get_lr(index) * state
+
+
+class InLists(OneByOne):
+    """MXNet 2's form."""
+
+    def update(self, indices: Any, weights: Any, grads: Any, states: Any) -> None:
+        assert isinstance(indices, list)
+        for one in zip(indices, weights, grads, states, strict=True):
+            super().update(*one)
+
+
+@pytest.mark.parametrize("kind", [OneByOne, InLists])
+@pytest.mark.parametrize(("store", "on_store"), [(None, None), (None, False), ("device", False), ("device", True)])
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_users_updates(kind: Any, store: str | None, on_store: bool | None, dtype: str) -> None:
+    net = gluon.nn.Dense(1, in_units=2, weight_initializer="ones")
+    net.cast(dtype)
+    net.initialize()
+    opt = kind(learning_rate=0.25, multi_precision=True)
+    trainer = gluon.Trainer(net.collect_params(), opt, kvstore=store, update_on_kvstore=on_store)
+    for _ in range(2):
+        with autograd.record():
+            loss = net(np.ones((1, 2), dtype=dtype))
+        loss.backward()
+        trainer.step(1)
+    assert opt.num_update == 2
+    assert net.weight.data().tolist() == [[1 - 0.25 - 0.375] * 2]
+    assert net.bias.data().tolist() == [-0.625]
+
+
+def test_users_updates_called_by_hand() -> None:
+    for index, w in ((0, np.ones(1)), ([0], [np.ones(1)])):
+        one_by_one = OneByOne(learning_rate=0.5)
+        one_by_one.update(index, w, w, [np.zeros(1)] if isinstance(index, list) else np.zeros(1))
+        assert float(w[0]) == 0.5
+    one_by_one.update(index=0, weight=(w := np.ones(1)), grad=w, state=np.zeros(1))
+    assert float(w[0]) == 0.5
