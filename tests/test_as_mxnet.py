@@ -48,6 +48,11 @@ for wrong, usual in {
     'np.sum(np.ones(2), axis=5)': ValueError,
     'np.ones(2).backward()': RuntimeError,
     'np.ones(2, ctx=mx.gpu(0))': RuntimeError,
+    'npx.activation(np.ones(2), "bogus")': ValueError,
+    'npx.load("/nowhere/at/all")': FileNotFoundError,
+    'net.load_parameters("/nowhere")': FileNotFoundError,
+    'npx.load("/")': IsADirectoryError,
+    'npx.load("/dev/null")': ValueError,
 }.items():
     try:
         eval(wrong)

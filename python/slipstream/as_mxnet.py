@@ -24,7 +24,7 @@ import numpy
 
 from . import __version__ as _version
 from . import device as devices
-from . import _core, errors, np, npx
+from . import errors, np, npx
 
 # ---- what stands for what
 
@@ -267,7 +267,8 @@ def _mxnet() -> _Shim:
 # ---- errors
 
 # What a wrong call raises is an MXNetError too; but for indices, for which MXNet has Python's own class.
-_USUAL = (ValueError, TypeError, OverflowError, errors.AxisError, numpy.linalg.LinAlgError)
+_USUAL: tuple[type[Exception], ...] = (ValueError, TypeError, OverflowError, errors.AxisError, numpy.linalg.LinAlgError)
+_USUAL += (FileNotFoundError, IsADirectoryError, PermissionError)
 _AT_CALL: dict[type[Exception], type[Exception]] = {
     usual: type(f"_MXNet{usual.__name__}", (usual, errors.SlipstreamError), {"__doc__": "A call was wrong."})
     for usual in _USUAL
@@ -367,7 +368,7 @@ def install() -> None:
         raise ImportError("slipstream.as_mxnet: MXNet itself is imported already; import slipstream.as_mxnet first")
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
-        _core.set_call_errors({**_AT_CALL, RuntimeError: errors.SlipstreamError})
+        errors.set_call_errors({**_AT_CALL, RuntimeError: errors.SlipstreamError})
         for ours in {**_LACKING, **_INNER}:  # now: they may be reached by attribute, without the finder
             _make_helpful(importlib.import_module(ours))
 
