@@ -48,6 +48,11 @@ for wrong, usual in {
     'np.sum(np.ones(2), axis=5)': ValueError,
     'np.ones(2).backward()': RuntimeError,
     'np.ones(2, ctx=mx.gpu(0))': RuntimeError,
+    'npx.activation(np.ones(2), "bogus")': ValueError,
+    'npx.load("/nowhere/at/all")': FileNotFoundError,
+    'net.load_parameters("/nowhere")': FileNotFoundError,
+    'npx.load("/")': IsADirectoryError,
+    'npx.load("/dev/null")': ValueError,
 }.items():
     try:
         eval(wrong)
@@ -61,7 +66,11 @@ for code, words in {
     'mx.nd.FullyConnected': 'see mx.np and mx.npx',
     'import mxnet.symbol': 'mxnet.symbol does not exist in Slipstream',
     'from mxnet import recordio': 'use gluon.data.RecordFileDataset',
-    'import mxnet.gluon.bogus': 'mxnet.gluon.bogus does not exist',
+    'import mxnet.gluon.bogus': 'mxnet.gluon.bogus does not exist in Slipstream: see mxnet.gluon',
+    'import mxnet.gluon.nn.bogus': 'mxnet.gluon.nn.bogus does not exist in Slipstream: see mxnet.gluon.nn',
+    'from mxnet.gluon.nn import bogus': 'cannot import name',
+    'import mxnet.image.detection': 'use gluon.data.vision.transforms',
+    'import mxnet.gluon.contrib.rnn.rnn_cell': 'its layers are in gluon.nn and gluon.rnn',
     'mx.nonsense': 'mxnet.nonsense does not exist in Slipstream',
     'mx.image.ImageIter': 'mxnet.image.ImageIter does not exist in Slipstream: use gluon.data.vision.transforms',
     'from mxnet.image import ImageIter': 'use gluon.data.vision.transforms',
@@ -94,6 +103,61 @@ def run(code: str) -> subprocess.CompletedProcess[str]:
 def test_a_program_written_for_mxnet() -> None:
     done = run(PROGRAM)
     assert done.stdout.strip() == "fine", done.stderr
+
+
+INNER = """
+import importlib
+import slipstream.as_mxnet as place
+import mxnet as mx
+for module, names in {
+    'gluon.contrib.estimator.event_handler': 'CheckpointHandler TrainBegin',
+    'gluon.contrib.estimator.estimator': 'Estimator',
+    'gluon.contrib.estimator.batch_processor': 'BatchProcessor',
+    'gluon.nn.basic_layers': 'Dense BatchNorm HybridSequential',
+    'gluon.nn.conv_layers': 'Conv2D MaxPool2D',
+    'gluon.nn.activations': 'PReLU GELU',
+    'gluon.rnn.rnn_layer': 'LSTM',
+    'gluon.rnn.rnn_cell': 'LSTMCell ZoneoutCell',
+    'gluon.rnn.conv_rnn_cell': 'Conv2DLSTMCell',
+    'gluon.block': 'HybridBlock',
+    'gluon.parameter': 'Parameter',
+    'gluon.trainer': 'Trainer',
+    'gluon.metric': 'Accuracy',
+    'gluon.data.dataloader': 'DataLoader',
+    'gluon.data.vision.datasets': 'MNIST',
+    'gluon.data.vision.transforms': 'ToTensor',
+    'gluon.model_zoo.vision.resnet': 'resnet18_v1',
+    'metric': 'Accuracy',
+    'optimizer.optimizer': 'Optimizer SGD Updater',
+    'optimizer.sgd': 'SGD',
+    'optimizer.adamW': 'AdamW',
+    'optimizer.updater': 'Updater',
+    'lr_scheduler': 'CosineScheduler',
+    'kvstore.base': 'KVStoreBase',
+    'image.image': 'imread',
+    'numpy.multiarray': 'ndarray',
+    'numpy.linalg': 'norm',
+    'numpy_extension.random': 'seed',
+}.items():
+    by_attribute = mx
+    for part in module.replace('numpy_extension', 'npx').replace('numpy', 'np').split('.'):
+        by_attribute = getattr(by_attribute, part)
+    found = importlib.import_module('mxnet.' + module)
+    assert by_attribute is found, module
+    for name in names.split():
+        exec(f'from mxnet.{module} import {name}')
+        assert getattr(found, name) is eval(name)
+for ours, names in place._INNER.items():
+    assert not set(names) & set(importlib.import_module(ours).__all__), ours
+print('fine')
+"""
+
+
+def test_modules_within_modules() -> None:
+    done = run(INNER)
+    assert done.stdout.strip() == "fine", done.stderr
+    done = run("import slipstream.as_mxnet, mxnet as mx; mx.gluon.contrib.nn")
+    assert "mxnet.gluon.contrib.nn does not exist in Slipstream: its layers are in gluon.nn" in done.stderr
 
 
 def test_mxnet_itself_is_not_replaced() -> None:

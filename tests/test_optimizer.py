@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 import pytest
 
-from slipstream import engine, lr_scheduler, np, npx, optimizer
+from slipstream import autograd, engine, gluon, lr_scheduler, np, npx, optimizer
 
 A = numpy.ndarray[Any, Any]
 STEPS = 100
@@ -196,6 +196,16 @@ def test_trajectory(name: str, settings: dict[str, Any], formula: Any, rng: nump
         numpy.testing.assert_allclose(weight.asnumpy(), w, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["lars", "lamb", "lans"])
+def test_no_gradient_for_a_while(name: str) -> None:
+    opt, w = optimizer.create(name, learning_rate=0.1), np.ones(2)
+    state = opt.create_state(0, w)
+    opt.update(0, w, np.zeros(2), state)
+    assert w.tolist() == [1, 1]
+    opt.update(0, w, np.ones(2), state)
+    assert ((w > 0.5) & (w < 1)).all()
+
+
 def test_sgld_is_half_a_step_and_noise() -> None:
     np.random.seed(1)
     w = np.zeros(40000)
@@ -285,6 +295,55 @@ def test_states_go_to_bytes_and_back() -> None:
         assert (a == b).all()
 
 
+class Warmup(lr_scheduler.LRScheduler):
+    """Rises, then does as another one says; with all that people keep in their schedulers."""
+
+    def __init__(self) -> None:
+        super().__init__(base_lr=1.0)
+        self.after, self.others = lr_scheduler.FactorScheduler(2, 0.5, base_lr=1.0), [lr_scheduler.FactorScheduler(1)]
+        self.steps, self.table, self.ours = numpy.int64(2), numpy.array([0.5, 0.75]), np.ones(2)
+        self.pair, self.named, self.own, self.kind = (1, 2), {(0, "a"): numpy.float32(2)}, self, complex(1)
+        self.function = lambda n: n + 1
+
+    def __call__(self, num_update: int) -> float:
+        return float(self.table[num_update]) if num_update < self.steps else self.after(num_update)
+
+
+def test_settings_of_any_kind_go_to_bytes_and_back() -> None:
+    given: dict[str, Any] = {"wd": numpy.float32(0.5), "beta1": np.array(0.75), "clip_gradient": numpy.array([2.0])}
+    one, two = (optimizer.get_updater(optimizer.Adam(lr_scheduler=Warmup(), **s)) for s in (given, {}))
+    one.optimizer.lr_scheduler.pair, one.optimizer.lr_scheduler.table[0] = (3, 4), 0.25
+    one.optimizer.lr_scheduler.named[0, "a"] = numpy.float32(5)
+    one.optimizer.lr_scheduler.ours[:] = 7
+    one.optimizer.set_lr_mult({0: numpy.float32(0.5)})
+    for _ in range(8):
+        one(0, np.ones(2), np.ones(2))
+    two.set_states(one.get_states(dump_optimizer=True))
+    assert (two.optimizer.wd, two.optimizer.lr_mult) == (0.5, {0: 0.5})
+    assert float(two.optimizer.beta1) == 0.75
+    assert two.optimizer.clip_gradient == numpy.array([2.0])
+    there = two.optimizer.lr_scheduler
+    assert (there.after.count, there.after.base_lr) == (6, 0.125)
+    assert two.optimizer.learning_rate == one.optimizer.learning_rate == 0.125
+    assert (there.pair, there.named, there.table.tolist()) == ((3, 4), {(0, "a"): 5}, [0.25, 0.75])
+    assert isinstance(there.ours, np.ndarray)
+    assert there.ours.tolist() == [7, 7]
+    assert (there.own, there.function(1)) == (there, 2)
+
+
+def test_learning_rates_are_numbers_of_python() -> None:
+    opt = optimizer.SGD()
+    opt.set_learning_rate(numpy.float32(0.25))
+    assert type(opt.learning_rate) is float
+    optimizer.get_updater(opt).get_states(dump_optimizer=True)
+
+
+def test_schedules_without_attributes() -> None:
+    updater = optimizer.get_updater(optimizer.SGD(lr_scheduler=math.sqrt))
+    updater.set_states(updater.get_states(dump_optimizer=True))
+    assert updater.optimizer.lr_scheduler is math.sqrt
+
+
 @pytest.mark.parametrize("bad", [b"", b"nonsense", b"\x80\x04K\x01."])
 def test_bad_states(bad: bytes) -> None:
     with pytest.raises(ValueError, match="set_states: these are no states"):
@@ -314,3 +373,52 @@ def test_users_step() -> None:
     w = np.ones(2)
     optimizer.get_updater(optimizer.create("own", learning_rate=0.25))([0], [np.ones(2)], [w])
     assert w.tolist() == [0.75, 0.75]
+
+
+class OneByOne(optimizer.Optimizer):
+    """MXNet 1's form."""
+
+    def create_state(self, index: Any, weight: Any) -> Any:
+        return np.zeros(weight.shape, dtype=weight.dtype, device=weight.device)
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        self._update_count(index)
+        state[:] = 0.5 * state + self.rescale_grad * grad + self._get_wd(index) * weight
+        weight[:] -= self._get_lr(index) * state
+
+
+class InLists(OneByOne):
+    """MXNet 2's form."""
+
+    def update(self, indices: Any, weights: Any, grads: Any, states: Any) -> None:
+        assert isinstance(indices, list)
+        for one in zip(indices, weights, grads, states, strict=True):
+            super().update(*one)
+
+
+@pytest.mark.parametrize("kind", [OneByOne, InLists])
+@pytest.mark.parametrize(("store", "on_store"), [(None, None), (None, False), ("device", False), ("device", True)])
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_users_updates(kind: Any, store: str | None, on_store: bool | None, dtype: str) -> None:
+    net = gluon.nn.Dense(1, in_units=2, weight_initializer="ones")
+    net.cast(dtype)
+    net.initialize()
+    opt = kind(learning_rate=0.25, multi_precision=True)
+    trainer = gluon.Trainer(net.collect_params(), opt, kvstore=store, update_on_kvstore=on_store)
+    for _ in range(2):
+        with autograd.record():
+            loss = net(np.ones((1, 2), dtype=dtype))
+        loss.backward()
+        trainer.step(1)
+    assert opt.num_update == 2
+    assert net.weight.data().tolist() == [[1 - 0.25 - 0.375] * 2]
+    assert net.bias.data().tolist() == [-0.625]
+
+
+def test_users_updates_called_by_hand() -> None:
+    for index, w in ((0, np.ones(1)), ([0], [np.ones(1)])):
+        one_by_one = OneByOne(learning_rate=0.5)
+        one_by_one.update(index, w, w, [np.zeros(1)] if isinstance(index, list) else np.zeros(1))
+        assert float(w[0]) == 0.5
+    one_by_one.update(index=0, weight=(w := np.ones(1)), grad=w, state=np.zeros(1))
+    assert float(w[0]) == 0.5

@@ -23,8 +23,8 @@ from typing import Any
 import numpy
 
 from . import __version__ as _version
-from . import _core, errors, np, npx
 from . import device as devices
+from . import errors, np, npx
 
 # ---- what stands for what
 
@@ -61,6 +61,20 @@ _INSTEAD = {
     "library": "use npx.host_call or autograd.Function for operators of your own",
     "onnx": "use net.save_parameters",
     "runtime": "there are no optional parts to ask for; npx.num_gpus() counts GPUs",
+}
+
+# Modules of MXNet's within a module of ours that has their names itself.
+_INNER = {
+    "slipstream.gluon.nn": ("basic_layers", "conv_layers"),
+    "slipstream.gluon.rnn": ("conv_rnn_cell", "rnn_cell", "rnn_layer"),
+    "slipstream.gluon.contrib.estimator": ("batch_processor", "event_handler"),
+    "slipstream.image": ("image",),
+    "slipstream.kvstore": ("base", "byteps", "horovod", "kvstore", "kvstore_server"),
+    "slipstream.np": ("multiarray",),
+    "slipstream.optimizer": (
+        *("adabelief", "adadelta", "adagrad", "adamW", "adamax", "dcasgd", "ftml", "ftrl", "lamb", "lans", "lars"),
+        *("nadam", "nag", "optimizer", "rmsprop", "sgld", "signum"),
+    ),
 }
 
 # What modules of ours lack of MXNet's: by name, or ("") whatever it is.
@@ -253,7 +267,8 @@ def _mxnet() -> _Shim:
 # ---- errors
 
 # What a wrong call raises is an MXNetError too; but for indices, for which MXNet has Python's own class.
-_USUAL = (ValueError, TypeError, OverflowError, errors.AxisError, numpy.linalg.LinAlgError)
+_USUAL: tuple[type[Exception], ...] = (ValueError, TypeError, OverflowError, errors.AxisError, numpy.linalg.LinAlgError)
+_USUAL += (FileNotFoundError, IsADirectoryError, PermissionError)
 _AT_CALL: dict[type[Exception], type[Exception]] = {
     usual: type(f"_MXNet{usual.__name__}", (usual, errors.SlipstreamError), {"__doc__": "A call was wrong."})
     for usual in _USUAL
@@ -274,14 +289,16 @@ _helpful: set[str] = set()
 
 
 def _make_helpful(module: ModuleType) -> ModuleType:
-    """Has a module of ours say what to use for names of MXNet's that it lacks."""
+    """Has a module of ours give MXNet's modules within it, and say what to use for names of MXNet's that it lacks."""
     ours = module.__name__
-    if ours not in _LACKING or ours in _helpful:
+    if ours not in {**_LACKING, **_INNER} or ours in _helpful:
         return module
     _helpful.add(ours)
     before = module.__dict__.get("__getattr__")
 
     def ask(name: str) -> Any:
+        if name in _INNER.get(ours, ()):
+            return module
         instead = _instead(ours, name)
         if instead is not None:
             raise _missing("mxnet" + ours.removeprefix("slipstream"), name, instead)
@@ -306,12 +323,13 @@ def _find(name: str) -> ModuleType:
         # No ModuleNotFoundError: `from mxnet import x` would hide its words.
         raise ImportError(f"{name} does not exist in Slipstream: {instead}", name=name)
     ours = ".".join(part for part in (__package__, _MODULES[first], rest) if part)
+    around, _, last = ours.rpartition(".")
     try:
-        return _make_helpful(importlib.import_module(ours))
+        return _make_helpful(importlib.import_module(around if last in _INNER.get(around, ()) else ours))
     except ModuleNotFoundError as error:
         if error.name != ours:
             raise
-        raise ImportError(f"{name} does not exist in Slipstream", name=name) from None
+        raise ImportError(f"{name} does not exist in Slipstream: see {name.rpartition('.')[0]}", name=name) from None
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -350,7 +368,9 @@ def install() -> None:
         raise ImportError("slipstream.as_mxnet: MXNet itself is imported already; import slipstream.as_mxnet first")
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
-        _core.set_call_errors({**_AT_CALL, RuntimeError: errors.SlipstreamError})
+        errors.set_call_errors({**_AT_CALL, RuntimeError: errors.SlipstreamError})
+        for ours in {**_LACKING, **_INNER}:  # now: they may be reached by attribute, without the finder
+            _make_helpful(importlib.import_module(ours))
 
 
 install()

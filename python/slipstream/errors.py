@@ -11,8 +11,11 @@ been at the call, and that names the operation and the line of Python that recor
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from numpy.exceptions import AxisError
 
+from . import _core
 from ._core import (
     LateIndexError,
     LateLinAlgError,
@@ -37,6 +40,26 @@ __all__ = [
     "SyncError",
     "SyncWarning",
 ]
+
+E = TypeVar("E", bound=Exception)
+
+_instead: dict[type[Exception], type[Exception]] = {}
+
+
+def set_call_errors(instead: dict[type[Exception], type[Exception]]) -> None:
+    """Has classes of another library, where its programs run, stand for those of errors at the call."""
+    _instead.update(instead)
+    _core.set_call_errors(instead)
+
+
+def at_call(usual: type[E]) -> type[E]:
+    """The class that stands for that of an error at the call.
+
+    >>> errors.at_call(KeyError)
+    <class 'KeyError'>
+    """
+    return _instead.get(usual, usual)  # type: ignore[return-value]
+
 
 _TRIED = """
 >>> try:

@@ -263,6 +263,18 @@ def test_hooks() -> None:
         net.register_op_hook(print)
 
 
+def test_hooks_stay_without_their_handles() -> None:
+    seen: list[int] = []
+    net = nn.Flatten()
+    for k in range(3):
+        net.register_forward_pre_hook(lambda *_, k=k: seen.append(k))
+        net.register_forward_hook(lambda *_, k=k: seen.append(10 + k))
+    net(X)
+    assert seen == [0, 1, 2, 10, 11, 12]
+    copy.deepcopy(net)(X)
+    assert seen == [0, 1, 2, 10, 11, 12] * 2
+
+
 def test_apply_setattr_cast_zero_grad() -> None:
     net = ready(Net())
     seen: list[str] = []

@@ -93,6 +93,28 @@ def test_so_many_batches(batches: int, epochs: int) -> None:
     assert (seen.batches, seen.epochs) == (batches, epochs)
 
 
+def test_batches_that_a_generator_does_not_have() -> None:
+    est = made()
+    with pytest.raises(ValueError, match=r"fit: train_data has no batches left, and fewer than batches=9 in all"):
+        est.fit((batch for batch in data()), batches=9)
+    assert est.trainer.optimizer.num_update == 4
+    est.fit((batch for batch in data()), batches=4)
+
+
+def test_a_device_without_rows() -> None:
+    rng = numpy.random.default_rng(1)
+    x = np.array(rng.normal(size=(17, 3)), dtype="float32")
+    loader = gluon.data.DataLoader(gluon.data.ArrayDataset(x, x.sum(axis=1, keepdims=True)), 16)
+    devices = [npx.cpu(0), npx.cpu(1)]
+    net = gluon.nn.Sequential()
+    net.add(gluon.nn.Dense(4), gluon.nn.BatchNorm(), gluon.nn.Dense(1))
+    net.initialize(device=devices)
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
+    E.Estimator(net, gluon.loss.L2Loss(), trainer=trainer, device=devices).fit(loader, epochs=2)
+    for parameter in net.collect_params().values():
+        assert all(np.isfinite(value).all() for value in parameter.list_data())
+
+
 def test_what_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     est = made()
     for handlers in (None, [], [Counted()]):

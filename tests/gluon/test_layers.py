@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy
 import pytest
 
 from slipstream import autograd, init, np, npx
-from slipstream.gluon import nn
+from slipstream.gluon import nn, rnn
 
 Rng = numpy.random.Generator
 
@@ -244,6 +245,31 @@ def test_batch_norm_variants(rng: Rng) -> None:
     plain.cast("float64")
     assert plain.gamma.dtype == numpy.float64
     assert repr(plain) == "BatchNorm(axis=1, eps=1e-05, center=True, scale=True, in_channels=3)"
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (0, 3, 4, 4), (2, 3, 0)])
+@pytest.mark.parametrize("kind", [nn.BatchNorm, nn.BatchNormReLU, nn.SyncBatchNorm])
+def test_batch_norm_learns_nothing_of_no_elements(kind: Any, shape: tuple[int, ...]) -> None:
+    layer = kind()
+    layer.initialize()
+    with autograd.record():
+        out = layer(np.zeros(shape)).sum()
+    out.backward()
+    assert [p.data().tolist()[0] for p in layer.collect_params().values()] == [1, 0, 0, 1]
+    assert layer.gamma.grad().tolist() == layer.beta.grad().tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("rows", "mean"), [((0, 0), 0.0), ((2, 0), 0.3), ((0, 2), 0.3)])
+def test_sync_batch_norm_where_devices_have_no_rows(rows: tuple[int, int], mean: float) -> None:
+    devices = [npx.cpu(0), npx.cpu(1)]
+    layer = nn.SyncBatchNorm(in_channels=1, num_devices=2)
+    layer.initialize(device=devices)
+    with autograd.record():
+        outs = layer([np.full((n, 1), 3.0, device=device) for n, device in zip(rows, devices, strict=True)])
+    autograd.backward(outs)
+    for data, grad in zip(layer.running_mean.list_data(), layer.gamma.list_grad(), strict=True):
+        assert data.item() == pytest.approx(mean)
+        assert grad.item() == 0
 
 
 def test_layer_norm(rng: Rng) -> None:
@@ -557,3 +583,53 @@ def test_layers_run_on_the_device_of_their_input() -> None:
     net.initialize(ctx=[npx.cpu(0), npx.cpu(1)])
     for device in (npx.cpu(0), npx.cpu(1)):
         assert net(np.ones((1, 2, 6, 6), device=device)).device == device
+
+
+# ---- what layers cannot take
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape"),
+    [
+        (nn.BatchNorm(), (3,)),
+        (nn.SyncBatchNorm(), (3,)),
+        (nn.LayerNorm(), ()),
+        (nn.GroupNorm(), (3,)),
+        (nn.InstanceNorm(), (3,)),
+        (nn.Conv2D(2, 3), (3,)),
+        (rnn.GRU(4), (2, 3)),
+        (rnn.LSTM(4), (2, 3)),
+    ],
+)
+def test_too_few_axes(layer: Any, shape: tuple[int, ...]) -> None:
+    layer.initialize()
+    words = f"{type(layer).__name__}: too few axes to tell its parameters' shapes: ndarray of shape {shape}"
+    with pytest.raises(ValueError, match=f"^{re.escape(words)}"):
+        layer(np.ones(shape))
+
+
+def test_attention_needs_batches() -> None:
+    layer = ready(nn.MultiHeadAttention(4, 2))
+    with pytest.raises(ValueError, match=r"MultiHeadAttention: shapes \(3, 4\), .* are not all \(batch, places"):
+        layer(np.ones((3, 4)))
+    with pytest.raises(ValueError, match=r"scaled_dot_product_attention: query \(3,\)"):
+        nn.DotProductAttention()(np.ones(3), np.ones(3), np.ones(3))
+
+
+def test_what_is_no_array() -> None:
+    for layer in (nn.Dense(2), nn.Dense(2, in_units=2)):
+        with pytest.raises(TypeError, match=r"^Dense: expected an array, got \[\[1.0, 2.0\]\]"):
+            ready(layer)([[1.0, 2.0]])
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(2, 3))
+    with pytest.raises(TypeError, match=r"^Conv2D: expected an array, got None"):
+        ready(net)(None)
+    with pytest.raises(TypeError, match=r"^Flatten: expected an array, got \[ndarray of shape \(2,\), 0, 1, ...\]"):
+        nn.Flatten()([np.ones(2), 0, 1, 2])
+
+    class Forgetful(nn.HybridBlock):
+        def forward(self, x: Any) -> Any:
+            return self.shape
+
+    with pytest.raises(AttributeError, match="'Forgetful' object has no attribute 'shape'"):
+        Forgetful()([1])

@@ -154,3 +154,15 @@ def test_ctc_of_one_path() -> None:
     expected = -numpy.log(0.6 * 0.3 + 0.6 * 0.7 + 0.4 * 0.3)
     found = L.CTCLoss("TNC")(np.array(scores, dtype="float32"), np.array([[0]]))
     numpy.testing.assert_allclose(found.asnumpy(), [expected], rtol=1e-5)
+
+
+def test_cosines_of_vectors_without_direction() -> None:
+    a, b = np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[1.0, 2.0], [0.0, 0.0]])
+    for x in (a, b):
+        x.attach_grad()
+    with autograd.record():
+        out = L.CosineEmbeddingLoss()(a, b, np.array([1.0, 1.0]))
+    out.backward()
+    assert out.tolist() == [1, 1]
+    assert not a.grad.any()
+    assert not b.grad.any()

@@ -124,6 +124,17 @@ def test_layers_have_gradients(rng: Rng) -> None:
         assert x.grad.asnumpy().any()
 
 
+@pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU"])
+def test_layers_take_empty_batches(name: str) -> None:
+    layer = getattr(rnn, name)(4, num_layers=2, bidirectional=True)
+    layer.initialize()
+    with autograd.record():
+        out = layer(np.ones((5, 0, 3)))
+    out.backward()
+    assert out.shape == (5, 0, 8)
+    assert not layer.rnn_param.grad().any()
+
+
 def test_clipped_cells(rng: Rng) -> None:
     x, limits = 9 * array(rng, 5, 2, 3), {"state_clip_min": -0.25, "state_clip_max": 0.5}
     layer = ready(rnn.LSTM(4, num_layers=2, **limits))

@@ -10,7 +10,7 @@ import numpy
 import pytest
 from compare import Draw, Pair, layouts
 
-from slipstream import engine, errors, np, npx
+from slipstream import autograd, engine, errors, np, npx
 
 TYPES = ["float32", "float64", "complex64", "complex128"]
 # Small ones, stacks, empty ones, and one that is cut into blocks.
@@ -221,6 +221,41 @@ def test_eig(shape: Any, dtype: str, rng: numpy.random.Generator) -> None:
 
 
 # ---- norms
+
+
+@pytest.mark.parametrize("dtype", ["float16", *TYPES])
+@pytest.mark.parametrize(
+    "norm",
+    [
+        np.linalg.norm,
+        lambda x: np.linalg.norm(x, axis=1),
+        lambda x: np.linalg.norm(x, "fro", axis=(0, 1), keepdims=True),
+        lambda x: np.linalg.vector_norm(x, axis=(0, 1)),
+        np.linalg.matrix_norm,
+    ],
+)
+def test_norms_of_zeros_have_gradients(norm: Any, dtype: str) -> None:
+    x = np.zeros((2, 3), dtype=dtype)
+    x.attach_grad()
+    with autograd.record():
+        made = norm(x)
+    made.backward()
+    assert made.dtype == norm(x).dtype
+    assert not made.any()
+    assert not x.grad.any()
+
+
+def test_norms_have_gradients_of_higher_order() -> None:
+    x = np.array([[3.0, 4.0], [0.0, 0.0]])
+    x.attach_grad()
+    with autograd.record():
+        (slope,) = autograd.grad([np.linalg.norm(x, axis=1)], [x], create_graph=True, retain_graph=True)
+    slope.backward(np.array([[1.0, 0.0], [0.0, 0.0]]))
+    close(x.grad, numpy.array([[16 / 125, -12 / 125], [0, 0]], "float32"))
+    x[0, 0] = numpy.nan
+    with autograd.record():
+        made = np.linalg.norm(x, axis=1)
+    assert str(made) == "[nan  0.]"
 
 
 @pytest.mark.parametrize("dtype", ["float16", "int32", *TYPES])

@@ -31,14 +31,15 @@ class HookHandle:
     (2, 12)
     """
 
-    def __init__(self, hooks: dict[int, Any], hook: Any, changed: Callable[[], None]) -> None:
-        self._hooks, self._changed, self._id = hooks, changed, id(self)
-        hooks[self._id] = hook
+    def __init__(self, hooks: dict[object, Any], hook: Any, changed: Callable[[], None]) -> None:
+        # The key is not the handle, or its address: nobody need keep it, and another hook would get the address again.
+        self._hooks, self._changed, self._key = hooks, changed, object()
+        hooks[self._key] = hook
         changed()
 
     def detach(self) -> None:
         """Takes the hook off."""
-        self._hooks.pop(self._id, None)
+        self._hooks.pop(self._key, None)
         self._changed()
 
     def __enter__(self) -> HookHandle:
@@ -76,8 +77,8 @@ class Block:
     _reg_params: dict[str, Parameter]  # by attribute
     _made_params: dict[str, Parameter]  # by params.get, until they become attributes
     _shared: dict[str, Parameter]  # of another block, instead of the block's own
-    _forward_hooks: dict[int, Callable[[Block, Any, Any], Any]]
-    _forward_pre_hooks: dict[int, Callable[[Block, Any], Any]]
+    _forward_hooks: dict[object, Callable[[Block, Any, Any], Any]]
+    _forward_pre_hooks: dict[object, Callable[[Block, Any], Any]]
     _prefix: str
     _scope: NameScope | None
 
@@ -396,9 +397,14 @@ class Block:
     # ---- calls
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._direct:
-            return self.forward(*args, **kwargs)
-        return self._call(args, kwargs)
+        try:
+            return self.forward(*args, **kwargs) if self._direct else self._call(args, kwargs)
+        except AttributeError as error:
+            given = error.obj
+            asked = any(given is argument for argument in (*args, *kwargs.values()))
+            if not asked or isinstance(given, ndarray) or not hasattr(ndarray, error.name or ""):
+                raise
+            raise TypeError(f"{type(self).__name__}: expected an array, got {_shown(given)}") from error
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for before in list(self._forward_pre_hooks.values()):
@@ -456,6 +462,16 @@ def _prefixed(named: dict[str, Parameter]) -> set[str]:
     return {p.prefixed_name for p in named.values()}
 
 
+def _shown(given: Any) -> str:
+    """An argument for an error message, without its values: nothing waits for them."""
+    if isinstance(given, (list, tuple)):
+        more = ", ..." if len(given) > 3 else ""
+        return f"[{', '.join(map(_shown, given[:3]))}{more}]"
+    if given is None or isinstance(given, (bool, int, float, str)):
+        return repr(given)[:60]
+    return f"{type(given).__name__} of shape {given.shape}" if hasattr(given, "shape") else type(given).__name__
+
+
 class HybridBlock(Block):
     """A block whose shapes can be inferred, and which `hybridize()` can compile.
 
@@ -493,13 +509,20 @@ class HybridBlock(Block):
         own = list(self._reg_params.values())
         if any(p._deferred is not None for p in own):
             if not all(shape_is_known(p.shape) for p in own):
-                self.infer_shape(*args)
+                self._infer_shape(args)
             for parameter in own:
                 parameter.finish_deferred_init()
         if self._forward_hooks or self._forward_pre_hooks:
             return super()._call(args, kwargs)
         self.__dict__["_direct"] = all(p._data is not None for p in own)
         return self.forward(*args, **kwargs)
+
+    def _infer_shape(self, args: tuple[Any, ...]) -> None:
+        try:
+            self.infer_shape(*args)
+        except IndexError as error:
+            found = ", ".join(_shown(a) for a in args if a is not None)
+            raise ValueError(f"{type(self).__name__}: too few axes to tell its parameters' shapes: {found}") from error
 
     def infer_shape(self, *args: Any) -> None:
         """Sets the shapes of parameters that depend on the arguments. Blocks with such parameters say how."""

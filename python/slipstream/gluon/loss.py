@@ -370,8 +370,10 @@ class CosineEmbeddingLoss(Loss):
     def forward(self, input1: ndarray, input2: ndarray, label: ndarray, sample_weight: Any = None) -> ndarray:
         """The loss of each item."""
         input1, label = self._alike(input1, input2), label.reshape(-1, 1)
-        lengths = np.sqrt((input1 * input1).sum(axis=-1) * (input2 * input2).sum(axis=-1))
-        cosine = ((input1 * input2).sum(axis=-1) / np.maximum(lengths, 1e-12)).reshape(-1, 1)
+        squares = (input1 * input1).sum(axis=-1) * (input2 * input2).sum(axis=-1)
+        long = squares > 1e-24  # others have no direction; the root never sees them, whose slope at 0 has no end
+        cosine = np.where(long, (input1 * input2).sum(axis=-1) / np.sqrt(np.where(long, squares, 1.0)), 0.0)
+        cosine = cosine.reshape(-1, 1)
         loss = np.where(label == 1, 1 - cosine, npx.relu(cosine - self._margin))
         return self._mean(self._weighted(loss, sample_weight))
 

@@ -27,10 +27,18 @@ def _squared(x: ndarray) -> ndarray:
     return _core.square(_core.real(x)) + _core.square(_core.imag(x)) if x.dtype.kind == "c" else _core.square(x)
 
 
+def _root(sums: ndarray) -> ndarray:
+    """The square root of sums of squares; where these are 0 its gradient is 0, as PyTorch's, not without end."""
+    if not _core.is_recording():
+        return _core.sqrt(sums)
+    zero = _core.equal(sums, 0)
+    return _core.where(zero, 0, _core.sqrt(_core.where(zero, 1, sums)))
+
+
 def _vector(x: ndarray, order: Any, axis: Any, keepdims: bool) -> ndarray:
     """The norm of all elements along axes."""
     if order is None or order == 2:
-        return _core.sqrt(_core.sum(_squared(x), axis=axis, keepdims=keepdims))
+        return _root(_core.sum(_squared(x), axis=axis, keepdims=keepdims))
     if isinstance(order, str):
         raise ValueError(f"norm: {order!r} is no order of a vector norm")
     if order == 0:

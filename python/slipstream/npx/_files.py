@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy
 from numpy.lib import format as npy
 
+from ..errors import at_call
 from ..np._arguments import as_array, as_dtype
 from ..np._dtype import bfloat16
 from ..np._types import ArrayLike
@@ -82,7 +83,7 @@ def savez(file: str | os.PathLike[str], *args: ArrayLike, **kwds: ArrayLike) -> 
 
 
 def _bad(file: Any, why: str) -> ValueError:
-    return ValueError(f"load: {os.fspath(file)!r} is not a file of arrays: {why}")
+    return at_call(ValueError)(f"load: {os.fspath(file)!r} is not a file of arrays: {why}")
 
 
 def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file: Any) -> numpy.ndarray[Any, Any]:
@@ -134,8 +135,11 @@ def load(file: str | os.PathLike[str]) -> Any:
     >>> npx.load(path)
     [array([1., 1.])]
     """
-    with open(file, "rb") as opened:
-        head = opened.read(16)
+    try:
+        with open(file, "rb") as opened:
+            head = opened.read(16)
+    except OSError as error:
+        raise at_call(type(error))(error.errno, error.strerror, error.filename) from None
     try:
         if _mxnet_files.looks_like(head):
             names, values = _mxnet_files.read(file)

@@ -10,6 +10,7 @@ import numpy
 
 from .. import _core
 from .._core import ndarray
+from ..errors import at_call
 from ..np._arguments import as_array, normal_axis, public
 from ..np._types import ArrayLike, DTypeLike
 from ._nn_mode import constant, is_training
@@ -321,7 +322,7 @@ _ACTIVATIONS: dict[str, Callable[..., ndarray]] = {
 def _activation(act_type: str) -> Callable[..., ndarray]:
     """An activation function by its name."""
     if act_type not in _ACTIVATIONS:
-        raise ValueError(f"activation: act_type {act_type!r} is none of {', '.join(map(repr, _ACTIVATIONS))}")
+        raise at_call(ValueError)(f"activation: act_type {act_type!r} is none of {', '.join(map(repr, _ACTIVATIONS))}")
     return _ACTIVATIONS[act_type]
 
 

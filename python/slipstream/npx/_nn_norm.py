@@ -82,7 +82,8 @@ def batch_norm(
     """`(x - mean) / sqrt(var + eps) * gamma + beta`, with mean and variance over all axes but `axis`.
 
     While training, they are the batch's own, and `running_mean` and `running_var` move towards them, in place, by
-    `1 - momentum`; otherwise, or with `use_global_stats`, the running ones are used. `fix_gamma` takes gamma as 1.
+    `1 - momentum`; otherwise, with `use_global_stats`, or where the batch is empty, the running ones are used.
+    `fix_gamma` takes gamma as 1.
     With `output_mean_var` the mean and `1 / sqrt(var + eps)` are given too.
 
     >>> x = np.array([[1.0], [3.0]])
@@ -97,7 +98,7 @@ def batch_norm(
         if tuple(getattr(given, "shape", shape[at : at + 1])) != a.shape[at : at + 1]:
             raise ValueError(f"batch_norm: {name} has shape {given.shape}, but axis {axis} has {a.shape[at]} elements")
     wide = _statistics_type(a)
-    batch = is_training() and not use_global_stats
+    batch = is_training() and not use_global_stats and a.size > 0  # no elements have no mean
     statistics = () if batch else (running_mean, running_var)
     free = not output_mean_var and (batch or not _core.is_recording())
     if free and _by_channel(wide, at, gamma, beta, *statistics):

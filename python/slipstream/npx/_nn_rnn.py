@@ -112,7 +112,7 @@ def _run_layer(
     inside = cell is _gru_cell  # there the state's bias is part of what the reset gate multiplies
     bias = layer.input_bias if inside else layer.input_bias + layer.state_bias
     projected = _core.matmul(flat, _core.transpose(layer.from_input, None)) + bias
-    projected = _core.reshape(projected, (length, batch, -1))
+    projected = _core.reshape(projected, (length, batch, projected.shape[1]))
     turned = _core.transpose(layer.from_state, None)
     outputs: list[Any] = [None] * length
     for t in _steps(length, backwards):

@@ -304,7 +304,8 @@ class LANS(_Layerwise):
 
     def _prepared(self, grad: ndarray, weight: ndarray, wd: float) -> ndarray:
         grad = grad * self.rescale_grad
-        grad = grad / np.sqrt((grad * grad).sum())
+        length = np.sqrt((grad * grad).sum())
+        grad = grad / np.where(length > 0, length, 1.0).astype(grad.dtype)
         return grad if self.clip_gradient is None else np.clip(grad, -self.clip_gradient, self.clip_gradient)
 
     def update_one(self, weight: ndarray, grad: ndarray, state: State, lr: float, wd: float, t: int) -> None:

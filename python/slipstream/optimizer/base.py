@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -22,8 +24,27 @@ class Default(float):
     """A learning rate that is a default: a scheduler's own goes before it, one that the user gives does not."""
 
 
+def _of_lists(update: Callable[..., None]) -> Callable[..., None]:
+    """A method of updates that takes lists, too, if it is of MXNet 1's form: `(self, index, weight, grad, state)`."""
+    names = [p.name for p in inspect.signature(update).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD][1:]
+    if not names or names[0].endswith("s"):  # MXNet 2's form begins with `indices`
+        return update
+
+    @functools.wraps(update)
+    def each(self: Optimizer, *args: Any, **named: Any) -> None:
+        if not args or not isinstance(args[0], (list, tuple)):
+            update(self, *args, **named)
+            return
+        for one in zip(*args, strict=True):
+            update(self, *one, **named)
+
+    return each
+
+
 class Optimizer:
     """The base of all optimizers. A subclass gives `create_state` and `update_one`, or `step` for all at once.
+
+    MXNet 1's form does too: `update(self, index, weight, grad, state)`, which counts with `_update_count(index)`.
 
     The gradient is multiplied by `rescale_grad`, then clipped to `clip_gradient`; then `wd` times the weight is added.
 
@@ -39,6 +60,11 @@ class Optimizer:
     opt_registry: dict[str, type[Optimizer]]
     decays_gradient = True  # weight decay is part of the gradient; otherwise update_one sees to it
     clips_decay = False  # the clipping sees the decay too
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in vars(cls).keys() & {"update", "update_multi_precision"}:
+            setattr(cls, name, _of_lists(vars(cls)[name]))
 
     def __init__(
         self,
@@ -112,7 +138,7 @@ class Optimizer:
         """Sets the learning rate; with a scheduler, that one decides."""
         if self.lr_scheduler is not None:
             raise UserWarning("set_learning_rate: the learning rate comes from lr_scheduler; change that one")
-        self.lr = lr
+        self.lr = float(lr)
 
     def set_lr_mult(self, args_lr_mult: Mapping[Any, float]) -> None:
         """Factors of the learning rate by the index or the name of a parameter."""

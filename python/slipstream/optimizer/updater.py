@@ -12,13 +12,15 @@ import numpy
 from .. import np
 from .._core import ndarray
 from ..np._dtype import bfloat16
-from .base import Optimizer, State, create
+from . import _settings
+from .base import Optimizer, State
 
 
 class Updater:
     """Calls an optimizer, and keeps a state for each parameter.
 
-    >>> updater = get_updater(create("sgd", learning_rate=0.5))
+    >>> from slipstream import optimizer
+    >>> updater = get_updater(optimizer.create("sgd", learning_rate=0.5))
     >>> w = np.ones(2)
     >>> updater(0, np.ones(2), w)
     >>> w
@@ -61,9 +63,10 @@ class Updater:
     def get_states(self, dump_optimizer: bool = False) -> bytes:
         """The states as bytes, with the optimizer's settings and counts if wanted. Waits for them.
 
-        >>> updater = get_updater(create("sgd", momentum=0.9))
+        >>> from slipstream import optimizer
+        >>> updater = get_updater(optimizer.create("sgd", momentum=0.9))
         >>> updater(0, np.ones(2), np.ones(2))
-        >>> other = get_updater(create("sgd", momentum=0.9))
+        >>> other = get_updater(optimizer.create("sgd", momentum=0.9))
         >>> other.set_states(updater.get_states())
         >>> other.states[0]
         array([-0.1, -0.1])
@@ -72,7 +75,7 @@ class Updater:
         trees = [[index, _pack(state, arrays)] for index, state in self.states.items()]
         head = {"states": trees, "bfloat16": [i for i, a in enumerate(arrays) if a.dtype == bfloat16]}
         if dump_optimizer:
-            head["optimizer"] = _settings(self.optimizer)
+            head["optimizer"] = _settings.written(self.optimizer)
         plain = [a.view(numpy.uint16) if a.dtype == bfloat16 else a for a in arrays]
         text = numpy.frombuffer(json.dumps(head).encode(), numpy.uint8)
         to = io.BytesIO()
@@ -94,7 +97,7 @@ class Updater:
         self.states = found
         self.states_synced = dict.fromkeys(found, False)
         if settings is not None:
-            self.optimizer = _from_settings(settings, self.optimizer)
+            self.optimizer = _settings.read(settings, self.optimizer)
 
 
 def _key(index: Any) -> Any:
@@ -123,43 +126,11 @@ def _unpack(tree: Any, arrays: list[numpy.ndarray[Any, Any]]) -> State:
     return np.array(arrays[tree], dtype=arrays[tree].dtype)
 
 
-_NOT_KEPT = ("param_dict", "lr_scheduler", "_index_update_count", "_all_index_update_counts")
-
-
-def _settings(optimizer: Optimizer) -> dict[str, Any]:
-    """What makes an optimizer go on where it stopped: its numbers, its counts, its scheduler's numbers."""
-    values = {name: value for name, value in vars(optimizer).items() if name not in _NOT_KEPT}
-    values["idx2name"] = list(optimizer.idx2name.items())
-    values["lr_mult"] = list(optimizer.lr_mult.items())
-    values["wd_mult"] = list(optimizer.wd_mult.items())
-    counts = [[device, list(of.items())] for device, of in optimizer._all_index_update_counts.items()]
-    schedule = None if optimizer.lr_scheduler is None else vars(optimizer.lr_scheduler)
-    return {"class": type(optimizer).__name__, "values": values, "counts": counts, "schedule": schedule}
-
-
-def _from_settings(settings: dict[str, Any], now: Optimizer) -> Optimizer:
-    """The optimizer of a file, with the parameters and the kind of scheduler of the one in use."""
-    name = settings["class"]
-    made = now if type(now).__name__ == name else create(name)
-    for key, value in settings["values"].items():
-        if key in ("idx2name", "lr_mult", "wd_mult"):
-            value = dict(value)
-        if key in vars(made) and key not in _NOT_KEPT:
-            setattr(made, key, value)
-    made.param_dict = now.param_dict
-    made._all_index_update_counts = {device: dict(of) for device, of in settings["counts"]}
-    made._index_update_count = made._all_index_update_counts.setdefault(0, {})
-    if settings["schedule"] and now.lr_scheduler is not None:
-        known = vars(now.lr_scheduler)
-        known.update({key: value for key, value in settings["schedule"].items() if key in known})
-    made.lr_scheduler = now.lr_scheduler
-    return made
-
-
 def get_updater(optimizer: Optimizer) -> Updater:
     """The function `updater(index, grad, weight)` of an optimizer.
 
-    >>> isinstance(get_updater(create("sgd")), Updater)
+    >>> from slipstream import optimizer
+    >>> isinstance(get_updater(optimizer.create("sgd")), Updater)
     True
     """
     return Updater(optimizer)

@@ -62,7 +62,8 @@ def scaled_dot_product_attention(
     >>> nn.scaled_dot_product_attention(x, x, x).shape
     (1, 2, 4)
     """
-    if query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:
+    flat = min(query.ndim, key.ndim, value.ndim) < 2
+    if flat or query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:
         raise ValueError(
             f"scaled_dot_product_attention: query {query.shape}, key {key.shape} and value {value.shape} do not fit"
         )
@@ -170,6 +171,9 @@ class MultiHeadAttention(HybridBlock):
         """The heads' weighted means, side by side, and a dense layer of them."""
         key = query if key is None else key
         value = key if value is None else value
+        if not query.ndim == key.ndim == value.ndim == 3:
+            shapes = f"{query.shape}, {key.shape} and {value.shape}"
+            raise ValueError(f"MultiHeadAttention: shapes {shapes} are not all (batch, places, features)")
         if mask is not None and mask.ndim == 3:
             mask = np.expand_dims(mask, 1)
         out = scaled_dot_product_attention(

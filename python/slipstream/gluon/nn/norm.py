@@ -193,7 +193,8 @@ class SyncBatchNorm(BatchNorm):
                 "while training, give it the list of all devices' batches"
             )
         forward = super().forward
-        made = self._together(given) if batch and len(given) > 1 else [forward(part) for part in given]
+        together = batch and len(given) > 1 and any(part.size for part in given)
+        made = self._together(given) if together else [forward(part) for part in given]
         return made if isinstance(x, (list, tuple)) else made[0]
 
     def _together(self, given: list[ndarray]) -> list[ndarray]:

@@ -236,14 +236,20 @@ class Estimator:
 
     def _epoch(self, handlers: list[EventHandler], train_data: Any, batch_axis: int) -> bool:
         """One pass over the data; tells whether the training is over."""
-        over = False
+        over = found = False
         _call(handlers, EpochBegin, "epoch_begin", self)
         for batch in train_data:
+            found = True
             _call(handlers, BatchBegin, "batch_begin", self, batch=batch)
             _, label, pred, loss = self.batch_processor.fit_batch(self, batch, batch_axis)
             if _call(handlers, BatchEnd, "batch_end", self, batch=batch, pred=pred, label=label, loss=loss):
                 over = True
                 break
+        if self.max_batch is not None and not found:  # there would be no end of such passes
+            raise ValueError(
+                f"fit: train_data has no batches left, and fewer than batches={self.max_batch} in all; "
+                "a generator gives its own once: use a DataLoader to go over them again"
+            )
         return _call(handlers, EpochEnd, "epoch_end", self) or over
 
     def _handlers(self, given: Any, val_data: Any) -> list[EventHandler]:
