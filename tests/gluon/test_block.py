@@ -402,3 +402,8 @@ def test_lambdas() -> None:
         nn.Lambda("nothing")
     with pytest.raises(TypeError, match="HybridLambda: expected a function"):
         nn.HybridLambda(3)  # type: ignore[arg-type]
+
+
+def test_blocks_are_no_prefix() -> None:
+    with pytest.raises(TypeError, match=r"HybridSequential: prefix must be a string, not Dense; add\(\) takes blocks"):
+        nn.HybridSequential(nn.Dense(2))  # type: ignore[arg-type]

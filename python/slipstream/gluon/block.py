@@ -83,6 +83,8 @@ class Block:
     _scope: NameScope | None
 
     def __init__(self, prefix: str | None = None, params: dict[str, Parameter] | None = None) -> None:
+        if not isinstance(prefix, (str, type(None))):
+            raise TypeError(f"{type(self).__name__}: prefix must be a string, not {_shown(prefix)}; add() takes blocks")
         state = self.__dict__  # __setattr__ needs the dicts below
         state["_children"] = {}
         state["_reg_params"] = {}
