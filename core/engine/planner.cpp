@@ -191,7 +191,7 @@ void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready,
   bring_near(whole);
   bool counts = settings_.skip && std::any_of(calls.begin(), calls.end(), has_unnamed_output);
   if (counts) count_operands(whole);
-  if (counts) noted_skipped_ = drop_dead(whole);
+  if (counts) drop_dead(whole);
   if (may_run_here()) calls = calls.subspan(run_here(calls, few));
   if (calls.empty()) return;
   if (!counts) count_operands(whole);
@@ -222,8 +222,8 @@ void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready,
 
 // From the last call to the first: a call is kept if it has an effect, if somebody can still name its result (a handle,
 // or a call that is not in this batch), or if a kept call of this batch reads it.
-size_t Planner::drop_dead(std::span<Record> calls) {
-  size_t dropped = 0;
+void Planner::drop_dead(std::span<Record> calls) {
+  size_t before = noted_skipped_.size();
   int64_t bytes = 0, program_calls = 0;
   for (size_t i = calls.size(); i-- > 0;) {
     Record& call = calls[i];
@@ -231,8 +231,7 @@ size_t Planner::drop_dead(std::span<Record> calls) {
     if (is_dead(call)) {
       for (Operand& output : call.outputs) bytes += leave_unwritten(*output.storage(), call.in_place);
       program_calls += call.calls;
-      call.op = nullptr;
-      dropped++;
+      noted_skipped_.push_back(std::exchange(call.op, nullptr));
       continue;
     }
     for (const Operand& input : call.inputs)
@@ -240,11 +239,11 @@ size_t Planner::drop_dead(std::span<Record> calls) {
     if (call.in_place)  // what it does not overwrite is still read later
       for (const Operand& output : call.outputs) use_of(*output.storage()).needed_in = batch_number_;
   }
-  if (dropped == 0) return 0;
+  size_t dropped = noted_skipped_.size() - before;
+  if (dropped == 0) return;
   runtime_.counters.skipped.fetch_add(static_cast<int64_t>(dropped), std::memory_order_relaxed);
   runtime_.counters.bytes.fetch_sub(bytes, std::memory_order_relaxed);
   runtime_.retire(program_calls);
-  return dropped;
 }
 
 // How many operands of this batch lie on each storage: if there are no others, nobody else can name it.
@@ -278,7 +277,7 @@ void Planner::share_equal(std::span<Record> whole, std::span<Record> calls) {
   if (!noted_shared_.any()) return;
   batch_number_++;  // counted and marked anew
   count_operands(whole);
-  noted_skipped_ += drop_dead(whole);
+  drop_dead(whole);
 }
 
 StorageUse& Planner::use_of(Storage& storage) {
@@ -428,7 +427,8 @@ void Planner::set(const Planning& settings) {
 
 void Planner::forget_notes() {
   notes_.clear();
-  noted_calls_ = noted_skipped_ = noted_run_ = 0;
+  noted_skipped_.clear();
+  noted_calls_ = noted_run_ = 0;
   noted_at_once_ = false;
   noted_shared_ = {};
 }
@@ -476,7 +476,8 @@ void describe(std::ostream& text, const Program& program) {
 std::string Planner::explain() {
   std::lock_guard hold(mutex);
   std::ostringstream text;
-  text << "last batch: " << noted_calls_ << " calls, " << noted_skipped_ << " skipped because nobody can read them\n";
+  text << "last batch: " << noted_calls_ << (noted_calls_ == 1 ? " call\n" : " calls\n");
+  describe(text, noted_skipped_, " skipped, because nobody can read them");
   if (noted_run_) text << noted_run_ << " so small that they ran one by one, without a plan\n";
   describe(text, noted_shared_.spared, " not run, because an equal call gives the same");
   describe(text, noted_shared_.copied, " that only copy what an equal call gives");

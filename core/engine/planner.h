@@ -58,7 +58,7 @@ class Planner {
   size_t run_here(std::span<Record> calls, bool few);
   bool may_run_here();
   void plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready, bool few);
-  size_t drop_dead(std::span<Record> calls);
+  void drop_dead(std::span<Record> calls);
   void count_operands(std::span<const Record> calls);
   bool is_dead(const Record& call);
   void share_equal(std::span<Record> whole, std::span<Record> calls);
@@ -96,7 +96,8 @@ class Planner {
     bool by_rows = false;
   };
   std::vector<Note> notes_;
-  size_t noted_calls_ = 0, noted_skipped_ = 0, noted_run_ = 0;
+  size_t noted_calls_ = 0, noted_run_ = 0;
+  std::vector<const Op*> noted_skipped_;
   Shared noted_shared_;
   bool noted_at_once_ = false;  // by run_recorded
 };
