@@ -43,11 +43,18 @@ Device to_device(nb::handle o) {
   return engine::device(d.kind, d.id);
 }
 
+// A slot, not a method: parameters are looked up by device at every call of a layer.
+static Py_hash_t hash_device(PyObject* o) {
+  const auto& d = *nb::inst_ptr<DeviceName>(o);
+  return static_cast<Py_hash_t>(d.kind.size() * 1000 + static_cast<size_t>(d.id));
+}
+
 void bind_device(nb::module_& m) {
   device_stack = checked(PyContextVar_New("slipstream_devices", nb::tuple().ptr()));
   m.attr("device_stack") = nb::borrow(device_stack);
   auto text = [](const DeviceName& d) { return d.kind + "(" + std::to_string(d.id) + ")"; };
-  nb::class_<DeviceName>(m, "Device",
+  static PyType_Slot slots[] = {{Py_tp_hash, reinterpret_cast<void*>(hash_device)}, {0, nullptr}};
+  nb::class_<DeviceName>(m, "Device", nb::type_slots(slots),
                          "Where an array lives: a kind and a number.\n\n>>> npx.Device(\"cpu\", 1)\ncpu(1)")
       .def(
           "__init__",
@@ -70,8 +77,6 @@ void bind_device(nb::module_& m) {
              if (!nb::isinstance<DeviceName>(b)) return nb::borrow(Py_NotImplemented);
              return nb::bool_(a == nb::cast<const DeviceName&>(b));
            })
-      .def("__hash__",
-           [](const DeviceName& d) { return static_cast<Py_hash_t>(d.kind.size() * 1000 + static_cast<size_t>(d.id)); })
       .def("__reduce__", [m = nb::handle(m)](const DeviceName& d) {
         return nb::make_tuple(m.attr("Device"), nb::make_tuple(d.kind, d.id));
       });
