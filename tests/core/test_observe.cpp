@@ -148,7 +148,8 @@ TEST(explain_tells_what_became_of_the_last_batch) {
   opens.join();
   const std::string text = engine::explain();
   for (const char* part :
-       {"last batch: 10 calls, 1 skipped", "arange (not fused: not elementwise) -> (5000,)",
+       {"last batch: 10 calls\n1 skipped, because nobody can read them: toy",
+        "arange (not fused: not elementwise) -> (5000,)",
         "2 calls fused into one pass (multiply exp; 1 stored) -> (5000,)",
         "3 calls fused into one pass (add sin, then sum; 1 stored) -> (1,)", ", can start at once", ", after task ",
         ", after tasks of earlier batches", "then toy (not fused: not elementwise)"})

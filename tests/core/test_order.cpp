@@ -92,10 +92,10 @@ TEST(calls_that_no_worker_has_time_to_plan_are_planned_by_whoever_records_them) 
     while (!go) sleep_ms(1);
   };
   Array gate = apply(effect, {}, opens, {1}, 10'000);
-  until([&] { return engine::explain().starts_with("last batch: 1 calls"); });
+  until([&] { return engine::explain().starts_with("last batch: 1 call\n"); });
   Array last = gate;
   for (int i = 0; i < 2000; i++) last = apply(pure, {last}, sleeps(0), {1}, 10'000);
-  CHECK(!engine::explain().starts_with("last batch: 1 calls"));
+  CHECK(!engine::explain().starts_with("last batch: 1 call\n"));
   CHECK(!engine::is_ready(last));
   go = true;
   engine::wait(last);
