@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy
+
 from .. import _core
 
 # NumPy's and MXNet's other names of rows: {other name: row}.
@@ -34,17 +36,16 @@ ALIASES = {
     "true_divide": "divide",
 }
 
-# Rows that NumPy has no function for (npx shows them), and rows that np wraps to give them NumPy's other arguments.
-ONLY_NPX = (
-    *("digamma", "erf", "erfc", "erfinv", "gamma", "gammaln", "polygamma"),
-    *("gate", "log_sigmoid", "relu", "sigmoid", "softplus", "softsign"),
-)
+# Rows that np wraps to give them NumPy's other arguments.
 WRAPPED = ("clip", "imag", "real", "round", "where")
 
 # Not rows, but functions of the core that are called alike.
 COMPOSED = ("argmax", "argmin", "cumprod", "cumsum", "logsumexp", "mean", "std", "var")
 
 ROWS = {row["name"]: row for row in _core.rows()}
+
+# Rows that NumPy has no function for: npx shows them. (NumPy 1 has some by their other names alone.)
+ONLY_NPX = tuple(name for name in ROWS if not hasattr(numpy, name) and name not in ALIASES.values())
 
 
 def _example(name: str) -> str:
