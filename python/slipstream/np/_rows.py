@@ -36,8 +36,8 @@ ALIASES = {
     "true_divide": "divide",
 }
 
-# Rows that np wraps to give them NumPy's other arguments.
-WRAPPED = ("clip", "imag", "real", "round", "where")
+# What np wraps to give it NumPy's other arguments.
+WRAPPED = ("clip", "imag", "real", "round", "std", "var", "where")
 
 # Not rows, but functions of the core that are called alike.
 COMPOSED = ("argmax", "argmin", "cumprod", "cumsum", "logsumexp", "mean", "std", "var")
@@ -75,5 +75,5 @@ def docstring(name: str, doc: str) -> str:
 
 
 if not TYPE_CHECKING:
-    __all__ = [name for name in ROWS if name not in ONLY_NPX + WRAPPED] + [*ALIASES, *COMPOSED]
+    __all__ = [name for name in (*ROWS, *ALIASES, *COMPOSED) if name not in ONLY_NPX + WRAPPED]
     globals().update({name: getattr(_core, ALIASES.get(name, name)) for name in __all__})
