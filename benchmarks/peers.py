@@ -94,8 +94,8 @@ class Peer:
     def argmin(self, x: Any, axis: int) -> Any:
         return self.xp.argmin(x, axis=axis)
 
-    def as_float(self, x: Any) -> Any:
-        return x.astype(self.xp.float32)
+    def as_float(self, x: Any, dtype: str) -> Any:
+        return x.astype(getattr(self.xp, dtype))
 
     def put_inside(self, x: Any, values: Any) -> Any:
         """`x[1:-1, 1:-1] = values`; the border of x is 0."""
@@ -133,7 +133,7 @@ class Peer:
         scale, shift, mean, variance = (v.reshape(-1, 1, 1) for v in (scale, shift, mean, variance))
         return (x - mean) / self.xp.sqrt(variance + 1e-5) * scale + shift
 
-    def normal(self, shape: tuple[int, ...]) -> Any:
+    def normal(self, shape: tuple[int, ...], dtype: str = "float32") -> Any:
         raise NotImplementedError
 
     def without_skipping(self) -> Any:
@@ -191,8 +191,8 @@ class Slipstream(Peer):
     def batch_norm(self, x: Any, scale: Any, shift: Any, mean: Any, variance: Any) -> Any:
         return self.npx.batch_norm(x, scale, shift, mean, variance, eps=1e-5, fix_gamma=False)
 
-    def normal(self, shape: tuple[int, ...]) -> Any:
-        return self.xp.random.normal(size=shape)
+    def normal(self, shape: tuple[int, ...], dtype: str = "float32") -> Any:
+        return self.xp.random.normal(size=shape, dtype=dtype)
 
     def without_skipping(self) -> Any:
         return self.engine.no_skip()
@@ -207,8 +207,8 @@ class NumPy(Peer):
         self.xp = numpy
         self.generator = numpy.random.default_rng(1)
 
-    def normal(self, shape: tuple[int, ...]) -> Any:
-        return self.generator.standard_normal(shape, dtype=numpy.float32)
+    def normal(self, shape: tuple[int, ...], dtype: str = "float32") -> Any:
+        return self.generator.standard_normal(shape, dtype=numpy.dtype(dtype))
 
 
 class Torch(Peer):
@@ -234,8 +234,8 @@ class Torch(Peer):
     def copy(self, x: Any) -> Any:
         return x.clone()
 
-    def as_float(self, x: Any) -> Any:
-        return x.float()
+    def as_float(self, x: Any, dtype: str) -> Any:
+        return x.to(getattr(self.xp, dtype))
 
     def sum(self, x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
         return self.xp.sum(x) if axis is None else self.xp.sum(x, axis, keepdims)
@@ -261,8 +261,8 @@ class Torch(Peer):
     def batch_norm(self, x: Any, scale: Any, shift: Any, mean: Any, variance: Any) -> Any:
         return self.xp.nn.functional.batch_norm(x, mean, variance, scale, shift)
 
-    def normal(self, shape: tuple[int, ...]) -> Any:
-        return self.xp.randn(shape)
+    def normal(self, shape: tuple[int, ...], dtype: str = "float32") -> Any:
+        return self.xp.randn(shape, dtype=getattr(self.xp, dtype))
 
 
 class Jax(Peer):
@@ -316,9 +316,9 @@ class Jax(Peer):
         window = (1, 1, size, size)
         return self.jax.lax.reduce_window(x, -self.xp.inf, self.jax.lax.max, window, window, "VALID")
 
-    def normal(self, shape: tuple[int, ...]) -> Any:
+    def normal(self, shape: tuple[int, ...], dtype: str = "float32") -> Any:
         self.key, key = self.jax.random.split(self.key)
-        return self.jax.random.normal(key, shape, dtype=self.xp.float32)
+        return self.jax.random.normal(key, shape, dtype=dtype)
 
 
 class Mlx(Peer):
@@ -362,8 +362,8 @@ class Mlx(Peer):
     def layer_norm(self, x: Any, scale: Any, shift: Any) -> Any:
         return self.xp.fast.layer_norm(x, scale, shift, 1e-5)
 
-    def normal(self, shape: tuple[int, ...]) -> Any:
-        return self.xp.random.normal(shape)
+    def normal(self, shape: tuple[int, ...], dtype: str = "float32") -> Any:
+        return self.xp.random.normal(shape, dtype=getattr(self.xp, dtype))
 
 
 class TensorFlow(Peer):
@@ -405,8 +405,8 @@ class TensorFlow(Peer):
     def argmin(self, x: Any, axis: int) -> Any:
         return self.tf.argmin(x, axis)
 
-    def as_float(self, x: Any) -> Any:
-        return self.tf.cast(x, self.tf.float32)
+    def as_float(self, x: Any, dtype: str) -> Any:
+        return self.tf.cast(x, dtype)
 
     def put_inside(self, x: Any, values: Any) -> Any:
         return self.tf.pad(values, [[1, 1], [1, 1]])
@@ -421,8 +421,8 @@ class TensorFlow(Peer):
         mean, variance = self.tf.nn.moments(x, [-1], keepdims=True)
         return self.tf.nn.batch_normalization(x, mean, variance, shift, scale, 1e-5)
 
-    def normal(self, shape: tuple[int, ...]) -> Any:
-        return self.tf.random.normal(shape)
+    def normal(self, shape: tuple[int, ...], dtype: str = "float32") -> Any:
+        return self.tf.random.normal(shape, dtype=dtype)
 
 
 class MXNet(Peer):
@@ -468,8 +468,8 @@ class MXNet(Peer):
     def layer_norm(self, x: Any, scale: Any, shift: Any) -> Any:
         return self.npx.layer_norm(x, scale, shift, eps=1e-5)
 
-    def normal(self, shape: tuple[int, ...]) -> Any:
-        return self.xp.random.normal(size=shape)
+    def normal(self, shape: tuple[int, ...], dtype: str = "float32") -> Any:
+        return self.xp.random.normal(size=shape, dtype=dtype)
 
 
 PEERS: dict[str, type[Peer]] = {p.name: p for p in (Slipstream, NumPy, Torch, Jax, Mlx, TensorFlow, MXNet)}

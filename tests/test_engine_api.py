@@ -6,7 +6,8 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,28 @@ from compare import same
 from slipstream import engine, errors, np, npx, profiler
 
 ASYNC = engine.kind() == "async"
+only_async = pytest.mark.skipif(not ASYNC, reason="the synchronous engine plans nothing and never runs ahead")
 
 
 def slow(seconds: float = 0.02, value: float = 1.0) -> Any:
     """An array that takes a while."""
     return npx.host_call(lambda: time.sleep(seconds) or numpy.float32(value), [], ())
+
+
+@contextmanager
+def planned_at_once() -> Iterator[None]:
+    """What is recorded in the block is planned together at its end: until then the only worker is busy."""
+    npx.waitall()
+    begun, gate = threading.Event(), threading.Event()
+    workers = engine.set_workers(1)
+    npx.host_call(lambda: begun.set() or gate.wait(60), [], (), "bool")
+    assert begun.wait(60)
+    try:
+        yield
+    finally:
+        gate.set()
+        npx.waitall()
+        engine.set_workers(workers)
 
 
 # ---- settings
@@ -104,10 +122,44 @@ def test_planning_switches() -> None:
     assert engine.set_bulk_size(before["bulk"]) == before["bulk"]
 
 
+@only_async
+@pytest.mark.parametrize("fuse", [True, False])
+@pytest.mark.parametrize("skip", [True, False])
+def test_planning_switches_are_obeyed(fuse: bool, skip: bool) -> None:
+    x = np.ones((100, 100))
+    with nullcontext() if fuse else engine.no_fuse(), nullcontext() if skip else engine.no_skip():
+        with planned_at_once():
+            before = engine.stats()
+            np.exp(x @ x)  # nobody reads these two
+            y = np.tanh(x * 2 + 1)
+        after = engine.stats()
+    fused, skipped = (after[name] - before[name] for name in ("fused", "skipped"))
+    assert skipped == (2 if skip else 0)
+    assert fused >= 3 if fuse else fused == 0
+    same(y, numpy.tanh(numpy.full((100, 100), 3, "float32")))
+
+
+@only_async
+def test_equal_calls_are_computed_once_unless_switched_off() -> None:
+    x = np.ones((100, 100))
+    for switch, products in ((nullcontext, 1), (engine.no_fuse, 2), (engine.no_skip, 2)):
+        with switch(), planned_at_once():
+            twice = [x @ x, x @ x]
+        assert engine.explain().count(": matmul (") == products, engine.explain()
+        for product in twice:
+            same(product, numpy.full((100, 100), 100, "float32"))
+
+
+def test_every_control_is_on_the_page_of_the_engine() -> None:
+    page = (Path(__file__).resolve().parent.parent / "docs/engine.md").read_text()
+    table = page.partition("## Controls")[2].partition("##")[0]
+    assert not [name for name in engine.__all__ if f"`engine.{name}(" not in table]
+
+
 # ---- running ahead
 
 
-@pytest.mark.skipif(not ASYNC, reason="the synchronous engine never runs ahead")
+@only_async
 def test_trifles_behind_something_slow_do_not_hold_the_program_up() -> None:
     opened = threading.Event()
     x = npx.host_call(lambda: (opened.wait(60), numpy.zeros(2, "float32"))[1], [], (2,))
@@ -123,7 +175,7 @@ def test_trifles_behind_something_slow_do_not_hold_the_program_up() -> None:
     same(x, numpy.full(2, 5000, "float32"))
 
 
-@pytest.mark.skipif(not ASYNC, reason="the synchronous engine never runs ahead")
+@only_async
 @pytest.mark.parametrize("ahead", [0, 1, 2])
 def test_pace(ahead: int) -> None:
     """Batch t has ended when batch t + ahead + 1 begins."""
@@ -192,23 +244,15 @@ def test_stats_and_memory() -> None:
     assert engine.memory()["cached"] == 0
 
 
-@pytest.mark.skipif(engine.kind() == "sync", reason="the synchronous engine plans nothing")
+@only_async
 def test_explain_says_why_calls_were_not_fused() -> None:
     x = np.ones((100, 100))
-    x.wait_to_read()
-    begun, gate = threading.Event(), threading.Event()
-    workers = engine.workers()
-    engine.set_workers(1)
-    npx.host_call(lambda: begun.set() or gate.wait(), [], (), "bool")
-    begun.wait()  # the only worker is busy, so all of the following is planned at once
-    y = np.exp(x * 2)
-    total = y.sum()
-    small = np.ones(3) + 1
-    alone = x @ x + 1
-    gate.set()
-    npx.waitall()
+    with planned_at_once():
+        y = np.exp(x * 2)
+        total = y.sum()
+        small = np.ones(3) + 1
+        alone = x @ x + 1
     text = engine.explain()
-    engine.set_workers(workers)
     for part in (
         "2 calls fused into one pass (multiply exp; 1 stored) -> (100, 100)",
         "sum (not fused: what it reduces is needed elsewhere too)",

@@ -65,11 +65,14 @@ def cuda_in_its_folder() -> Iterator[str]:
 
 def one_place_for_variables() -> Iterator[str]:
     """python/slipstream/config.py alone knows the environment variables (and docs/environment.md is made from it)."""
-    home = ROOT / "python/slipstream/config.py"
-    reads = [*lines_with(r"[\"']SLIPSTREAM_", files("core", "bindings"), "//")]
-    reads += lines_with(r"[\"']SLIPSTREAM_|os\.(environ|getenv)", files("python"), "#")
+    homes = [
+        ROOT / "python/slipstream/config.py",
+        ROOT / "core/cpu/blas.cpp",  # sets OpenBLAS's number of threads to one while it loads it, and puts it back
+    ]
+    pattern = r"[\"']SLIPSTREAM_|\b((secure_)?getenv|(un)?setenv|putenv|environ)b?\b"
+    reads = [*lines_with(pattern, files("core", "bindings"), "//"), *lines_with(pattern, files("python"), "#")]
     for path, number, line in reads:
-        if path != home:
+        if path not in homes:
             yield f"{path.relative_to(ROOT)}:{number}: {line}"
 
 

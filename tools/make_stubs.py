@@ -1,6 +1,6 @@
 """Writes the stubs of the compiled core and of the functions made from its table, by looking at the module itself.
 
-python tools/make_stubs.py            writes python/slipstream/_core.pyi and python/slipstream/np/_rows.pyi
+python tools/make_stubs.py            writes python/slipstream/_core.pyi, np/_rows.pyi and npx/_rows.pyi
 python tools/make_stubs.py --check    says which of them is out of date (a test runs this)
 """
 
@@ -16,6 +16,7 @@ from typing import Any
 
 from slipstream import _core
 from slipstream.np import _methods, _rows
+from slipstream.npx import _rows as npx_rows
 
 PACKAGE = Path(__file__).resolve().parent.parent / "python/slipstream"
 HEAD = "# Made by tools/make_stubs.py from the compiled module. Do not edit.\n"
@@ -262,9 +263,16 @@ def rows_stub() -> str:
         "",
         "def docstring(name: str, doc: str) -> str: ...",
     ]
-    for name in sorted(_rows.__all__):  # type: ignore[attr-defined]
-        lines.append(f"def {name}{row_signature(getattr(_rows, name))}: ...")
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, *row_functions(_rows), ""])
+
+
+def npx_rows_stub() -> str:
+    lines = [HEAD, "from typing import Any", "", "from .._core import ndarray", ""]
+    return "\n".join([*lines, *row_functions(npx_rows), ""])
+
+
+def row_functions(module: Any) -> list[str]:
+    return [f"def {name}{row_signature(getattr(module, name))}: ..." for name in sorted(module.__all__)]
 
 
 def laid_out(text: str) -> str:
@@ -286,7 +294,8 @@ def laid_out(text: str) -> str:
 def main(arguments: list[str]) -> int:
     _methods.attach()
     outdated = 0
-    for path, made in ((PACKAGE / "_core.pyi", core_stub()), (PACKAGE / "np/_rows.pyi", rows_stub())):
+    stubs = {"_core.pyi": core_stub(), "np/_rows.pyi": rows_stub(), "npx/_rows.pyi": npx_rows_stub()}
+    for path, made in ((PACKAGE / name, made) for name, made in stubs.items()):
         text = laid_out(made)
         if "--check" not in arguments:
             path.write_text(text)

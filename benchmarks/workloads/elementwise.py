@@ -110,9 +110,9 @@ def chain10_small(p: Peer, n: int) -> Any:
     return ten_steps(p, uniform(n, low=-1))
 
 
-@workload("axpy", "`2.5 * x + y`, 2000×2000 float32", compiled=True, full={"n": 2000}, quick={"n": 50})
-def axpy(p: Peer, n: int) -> Any:
-    x, y = p.array(uniform(n, n)), p.array(uniform(n, n, high=2))
+@workload("axpy", "`2.5 * x + y`, 2000×2000 float32", compiled=True, float64=True, full={"n": 2000}, quick={"n": 50})
+def axpy(p: Peer, n: int, dtype: str = "float32") -> Any:
+    x, y = p.array(uniform(n, n, dtype=dtype)), p.array(uniform(n, n, high=2, dtype=dtype))
 
     @p.jit
     def run(x: Any, y: Any) -> Any:

@@ -23,13 +23,14 @@ def normal_below(p: Peer, d: Any) -> Any:
     "black-scholes",
     "prices of 1,000,000 call and put options, float32",
     compiled=True,
+    float64=True,
     tolerance=1e-3,
     full={"n": 1_000_000},
     quick={"n": 100},
 )
-def black_scholes(p: Peer, n: int) -> Any:
-    spot, strike = p.array(uniform(n, low=50, high=150)), p.array(uniform(n, low=60, high=140))
-    years = p.array(uniform(n, low=0.25, high=2))
+def black_scholes(p: Peer, n: int, dtype: str = "float32") -> Any:
+    bounds = [(50, 150), (60, 140), (0.25, 2)]
+    spot, strike, years = (p.array(uniform(n, low=low, high=high, dtype=dtype)) for low, high in bounds)
     rate, volatility = 0.03, 0.25
 
     @p.jit
@@ -49,11 +50,12 @@ def black_scholes(p: Peer, n: int) -> Any:
     "stencil",
     "ten steps of heat on a 1000×1000 grid: means of four views written into a fifth",
     compiled=True,
+    float64=True,
     full={"n": 1000},
     quick={"n": 20},
 )
-def stencil(p: Peer, n: int) -> Any:
-    start = uniform(n, n)
+def stencil(p: Peer, n: int, dtype: str = "float32") -> Any:
+    start = uniform(n, n, dtype=dtype)
     start[[0, -1], :] = 0
     start[:, [0, -1]] = 0
     grid = p.array(start)
@@ -71,12 +73,13 @@ def stencil(p: Peer, n: int) -> Any:
     "kmeans",
     "one step of k-means: 50,000 points in 16 dimensions, 32 clusters",
     compiled=True,
+    float64=True,
     tolerance=1e-3,
     full={"n": 50_000, "m": 16, "k": 32},
     quick={"n": 200, "m": 4, "k": 5},
 )
-def kmeans(p: Peer, n: int, m: int, k: int) -> Any:
-    points, centres = p.array(normal(n, m)), p.array(normal(k, m, seed=8))
+def kmeans(p: Peer, n: int, m: int, k: int, dtype: str = "float32") -> Any:
+    points, centres = p.array(normal(n, m, dtype=dtype)), p.array(normal(k, m, seed=8, dtype=dtype))
     names = p.array(numpy.arange(k))
 
     @p.jit
@@ -84,7 +87,7 @@ def kmeans(p: Peer, n: int, m: int, k: int) -> Any:
         # The points' own squares are the same for every centre.
         distances = p.sum(centres * centres, axis=1) - 2 * (points @ p.transpose(centres))
         nearest = p.argmin(distances, axis=1)
-        member = p.as_float(p.xp.reshape(nearest, (n, 1)) == names)
+        member = p.as_float(p.xp.reshape(nearest, (n, 1)) == names, dtype)
         counts = p.xp.reshape(p.sum(member, axis=0), (k, 1))
         return (p.transpose(member) @ points) / (counts + 1e-6)
 

@@ -31,14 +31,15 @@ def looks_like_a_product(result: Any) -> bool:
     headline=True,
     goals=[at_most(0.8)],
     skips=True,
+    float64=True,
     check=looks_like_a_product,
     full={"n": 1000},
     quick={"n": 100},
 )
-def randmm(p: Peer, n: int) -> Any:
+def randmm(p: Peer, n: int, dtype: str = "float32") -> Any:
     def run() -> Any:
         for _ in range(10):
-            a = p.normal((n, n))
+            a = p.normal((n, n), dtype)
             b = a @ a
         return p.wait_for_all(b)
 
@@ -47,7 +48,7 @@ def randmm(p: Peer, n: int) -> Any:
 
 @workload(
     "randmm-kept",
-    "the same, every product kept and waited for",
+    "the same in float32, every product kept and waited for",
     goals=[at_most(0.8)],
     check=lambda kept: all(map(looks_like_a_product, kept)),
     full={"n": 1000},

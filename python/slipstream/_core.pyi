@@ -2251,14 +2251,15 @@ class ndarray:
     def squeeze(self, axis: Any = None) -> ndarray: ...
     def std(
         self,
-        axis: Any = None,
-        dtype: Any = None,
+        axis: Axes = None,
+        dtype: DTypeLike = None,
         out: ndarray | None = None,
         ddof: float = 0,
         keepdims: bool = False,
-        where: Any = None,
+        where: ArrayLike = None,
         *,
-        correction: Any = None,
+        mean: ArrayLike = None,
+        correction: float | None = None,
     ) -> ndarray: ...
     @property
     def strides(self) -> tuple[int, ...]: ...
@@ -2326,14 +2327,15 @@ class ndarray:
     ) -> ndarray: ...
     def var(
         self,
-        axis: Any = None,
-        dtype: Any = None,
+        axis: Axes = None,
+        dtype: DTypeLike = None,
         out: ndarray | None = None,
         ddof: float = 0,
         keepdims: bool = False,
-        where: Any = None,
+        where: ArrayLike = None,
         *,
-        correction: Any = None,
+        mean: ArrayLike = None,
+        correction: float | None = None,
     ) -> ndarray: ...
     def vdot(self, b: ArrayLike, /) -> ndarray: ...
     def view(self, dtype: DTypeLike = None, type: Any = None) -> ndarray: ...

@@ -206,4 +206,9 @@ def markdown() -> str:
         "| --- | --- | --- | --- |",
     ]
     lines += [f"| `{v.name}` | {v.expects} | {v.default} | {v.doc} |" for v in _TABLE]
+    lines += [
+        "",
+        "`OPENBLAS_NUM_THREADS` is 1 while OpenBLAS is loaded for the first product, so that it starts no threads of",
+        "its own; then it is what it was.",
+    ]
     return "\n".join(lines) + "\n"

@@ -76,6 +76,8 @@ EDGES = np.linspace(-1, 1, 512, dtype="float64")
 REFUSED: dict[str, Callable[[Any], Any]] = {
     "np.pad": lambda x: np.pad(x, 1, mode="reflect", reflect_type="odd"),
     "np.quantile": lambda x: np.quantile(x, 0.5, weights=W, method="inverted_cdf"),
+    "np.nanquantile": lambda x: np.nanquantile(x, 0.5, weights=W, method="inverted_cdf"),
+    "np.nanpercentile": lambda x: np.nanpercentile(x, 50, weights=W, method="inverted_cdf"),
     "np.percentile": lambda x: np.percentile(x, 50, weights=W, method="inverted_cdf"),
     "np.add.reduceat": lambda x: np.add.reduceat(x, [0, 2]),
     "np.maximum.accumulate": np.maximum.accumulate,

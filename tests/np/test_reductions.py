@@ -181,3 +181,18 @@ def test_bad_axes() -> None:
             getattr(np, name)(x, axis=2)
     with pytest.raises(ValueError, match="sum"):
         np.sum(x, axis=(0, 0))
+
+
+@pytest.mark.skipif(numpy.__version__ < "2", reason="NumPy 1 takes no mean")
+@pytest.mark.parametrize("name", ["var", "std", "nanvar", "nanstd"])
+def test_variances_around_a_known_mean(name: str, rng: numpy.random.Generator) -> None:
+    draw, mask = Draw(rng), rng.uniform(size=(4, 1, 3)) < 0.8
+    for dtype in ("float32", "float64", "int32", "complex128"):
+        for axis in (None, 1, (0, 2)):
+            for options in ({}, {"ddof": 1}, {"correction": 1, "keepdims": True}, {"where": mask}):
+                x = draw.array((4, 5, 3), dtype, layout=False)
+                mean = x.numpy.mean(axis=axis, keepdims=True)
+                agree(name, [x], {"axis": axis, "mean": Pair(mean, np.array(mean)), **options})
+    same(np.ones(3).var(mean=2.0), numpy.float32(1))
+    with pytest.raises(ValueError, match="ddof and correction mean the same"):
+        np.var(np.ones(3), ddof=1, correction=1)

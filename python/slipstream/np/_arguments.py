@@ -265,6 +265,7 @@ def as_arrays(given: Any) -> list[ndarray]:
 
 
 CASTING = ("no", "equiv", "safe", "same_kind", "unsafe")
+ORDERS = ("K", "A", "C", "F")
 
 
 def check_choice(function: str, name: str, given: Any, choices: tuple[Any, ...]) -> None:
@@ -282,7 +283,7 @@ def check_broadcast(function: str, *arrays: ndarray) -> tuple[int, ...]:
         raise ValueError(f"{function}: shapes {shapes} cannot be broadcast together") from None
 
 
-def deliver(result: ndarray, out: Any, function: str) -> ndarray:
+def deliver(result: ndarray, out: Any, function: str, casting: Any = "same_kind") -> ndarray:
     """A composed function's result, put into `out` where one is given."""
     if isinstance(out, tuple) and len(out) == 1:
         out = out[0]
@@ -292,7 +293,7 @@ def deliver(result: ndarray, out: Any, function: str) -> ndarray:
         raise TypeError(f"{function}: out must be an ndarray, not {type(out).__name__}")
     if out.shape != result.shape:
         raise ValueError(f"{function}: out has shape {out.shape}, the result {result.shape}")
-    if not numpy.can_cast(result.dtype, out.dtype, casting="same_kind"):
+    if not numpy.can_cast(result.dtype, out.dtype, casting=casting):
         raise TypeError(f"{function}: cannot cast the result from {result.dtype} to out's {out.dtype}")
     _core.assign(out, result)
     return out

@@ -127,7 +127,7 @@ def from_dlpack(x: Any, /, *, device: DeviceLike = None, copy: bool | None = Non
     return _core.array(from_capsule(x), None, resolve(device), copy)
 
 
-def copy(a: ArrayLike, order: str = "K", *, out: ndarray | None = None) -> ndarray:
+def copy(a: ArrayLike, order: str = "K", subok: bool = False, *, out: ndarray | None = None) -> ndarray:
     """A copy.
 
     >>> x = np.zeros(2)

@@ -114,16 +114,22 @@ def imag(val: ArrayLike) -> ndarray:
 # ---- several results
 
 
-def divmod(x1: ArrayLike, x2: ArrayLike) -> tuple[ndarray, ndarray]:
+def divmod(x1: ArrayLike, x2: ArrayLike, out: Any = (None, None)) -> tuple[ndarray, ndarray]:
     """`x1 // x2` and `x1 % x2`.
 
     >>> np.divmod(np.array([7, 8]), 3)
     (array([2., 2.]), array([1., 2.]))
     """
-    return _core.floor_divide(x1, x2), _core.remainder(x1, x2)
+    return _both("divmod", (_core.floor_divide(x1, x2), _core.remainder(x1, x2)), out)
 
 
-def modf(x: ArrayLike) -> tuple[ndarray, ndarray]:
+def _both(function: str, made: tuple[ndarray, ndarray], out: Any) -> tuple[ndarray, ndarray]:
+    """Two results, put into the two of `out`."""
+    first, second = (None, None) if out is None else out
+    return deliver(made[0], first, function), deliver(made[1], second, function)
+
+
+def modf(x: ArrayLike, out: Any = (None, None)) -> tuple[ndarray, ndarray]:
     """The fraction and the integer part, both with the sign of the argument.
 
     >>> np.modf(np.array([2.5, -2.5]))
@@ -132,7 +138,7 @@ def modf(x: ArrayLike) -> tuple[ndarray, ndarray]:
     x = as_array(x)
     whole = _core.rint(_core.trunc(x)) if x.dtype.kind in "iub" else _core.trunc(x)
     fraction = _core.where(_core.isinf(whole), 0.0, x - whole)
-    return _core.copysign(fraction, x), _core.copysign(whole, x)
+    return _both("modf", (_core.copysign(fraction, x), _core.copysign(whole, x)), out)
 
 
 def ldexp(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None) -> ndarray:

@@ -101,7 +101,7 @@ def savetxt(fname: Any, X: ArrayLike, *args: Any, **options: Any) -> None:
     numpy.savetxt(fname, plain(as_array(X)), *args, **options)
 
 
-def save(file: Any, arr: ArrayLike) -> None:
+def save(file: Any, arr: ArrayLike, allow_pickle: bool = True) -> None:
     """Writes an array to a file in NumPy's format `.npy`. Waits for it.
 
     >>> import io
@@ -118,7 +118,7 @@ def _save_several(write: Callable[..., None], file: Any, args: tuple[Any, ...], 
     write(file, *(plain(as_array(a)) for a in args), **{name: plain(as_array(a)) for name, a in arrays.items()})
 
 
-def savez(file: Any, *args: ArrayLike, **kwds: ArrayLike) -> None:
+def savez(file: Any, *args: ArrayLike, allow_pickle: bool = True, **kwds: ArrayLike) -> None:
     """Writes several arrays to one file in NumPy's format `.npz`: `arr_0`, `arr_1`, ..., or by name. Waits for them.
 
     >>> import io
@@ -131,7 +131,7 @@ def savez(file: Any, *args: ArrayLike, **kwds: ArrayLike) -> None:
     _save_several(numpy.savez, file, args, kwds)
 
 
-def savez_compressed(file: Any, *args: ArrayLike, **kwds: ArrayLike) -> None:
+def savez_compressed(file: Any, *args: ArrayLike, allow_pickle: bool = True, **kwds: ArrayLike) -> None:
     """`savez`, compressed.
 
     >>> import io

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+import numpy
 
 from .. import _core
 from .._core import ndarray
-from ._arguments import as_array, as_arrays, deliver, normal_axes, normal_axis, public
+from ._arguments import (
+    CASTING,
+    ORDERS,
+    as_array,
+    as_arrays,
+    as_dtype,
+    check_choice,
+    deliver,
+    normal_axes,
+    normal_axis,
+    public,
+)
 from ._manipulation import diagonal, moveaxis, ravel
 from ._types import ArrayLike, DTypeLike
 
@@ -37,16 +51,61 @@ def dot(a: ArrayLike, b: ArrayLike, out: ndarray | None = None) -> ndarray:
     return _core.dot(a, b, out)
 
 
-def matmul(x1: ArrayLike, x2: ArrayLike, /, out: ndarray | None = None, *, dtype: DTypeLike = None) -> ndarray:
+Counts = tuple[int, int, int]  # the axes that a product is over: of its arguments, and those of its result
+
+
+def _product(
+    function: str,
+    multiply: Callable[[ndarray, ndarray], ndarray],
+    counts: Counts,
+    given: tuple[ArrayLike, ArrayLike],
+    out: ndarray | None,
+    axes: Any,
+    casting: str,
+    order: str,
+    dtype: DTypeLike,
+) -> ndarray:
+    """A product of the last axes of its arguments, with the keywords that NumPy's have."""
+    check_choice(function, "casting", casting, CASTING)
+    check_choice(function, "order", order, ORDERS)
+    x1, x2 = as_arrays(given)
+    if dtype is not None or casting != "same_kind":
+        kind = _core.result_type(x1, x2) if dtype is None else as_dtype(dtype)
+        for x in (x1, x2):
+            if not numpy.can_cast(x.dtype, kind, casting):  # type: ignore[arg-type]
+                raise TypeError(f"{function}: cannot cast from {x.dtype} to {kind} with casting={casting!r}")
+        x1, x2 = _core.astype(x1, kind), _core.astype(x2, kind)
+    if axes is None:
+        return deliver(multiply(x1, x2), out, function, casting)
+    named = [tuple(part) if isinstance(part, (tuple, list)) else (part,) for part in axes]
+    named += [()] * (len(named) == 2 and not counts[2])
+    if tuple(map(len, named)) != counts:
+        raise ValueError(f"{function}: axes {axes} must name {counts[0]}, {counts[1]} and {counts[2]} axes")
+    ends = [tuple(range(-count, 0)) for count in counts]
+    made = multiply(moveaxis(x1, named[0], ends[0]), moveaxis(x2, named[1], ends[1]))
+    return deliver(moveaxis(made, ends[2], named[2]), out, function, casting)
+
+
+def matmul(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    out: ndarray | None = None,
+    *,
+    axes: Any = None,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: DTypeLike = None,
+) -> ndarray:
     """The matrix product `x1 @ x2`; axes before the last two are batches, and broadcast.
 
     >>> np.matmul(np.ones((2, 3)), np.ones((3, 2)))
     array([[3., 3.],
            [3., 3.]])
     """
-    if dtype is not None:
-        x1, x2 = (_core.astype(x, dtype) for x in as_arrays((x1, x2)))
-    return _core.matmul(x1, x2, out)
+    if axes is None and dtype is None and casting == "same_kind" and order == "K":
+        return _core.matmul(x1, x2, out)
+    return _product("matmul", _core.matmul, (2, 2, 2), (x1, x2), out, axes, casting, order, dtype)
 
 
 def vdot(a: ArrayLike, b: ArrayLike, /) -> ndarray:
@@ -109,47 +168,89 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: Any = 2) -> ndarray:
 
 
 def vecdot(
-    x1: ArrayLike, x2: ArrayLike, /, out: ndarray | None = None, *, axis: int = -1, keepdims: bool = False
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    out: ndarray | None = None,
+    *,
+    axes: Any = None,
+    axis: int | None = None,
+    keepdims: bool = False,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: DTypeLike = None,
 ) -> ndarray:
     """Inner products along an axis, the first argument conjugated; the other axes broadcast.
 
     >>> np.vecdot(np.ones((2, 3)), np.arange(3))
     array([3., 3.])
     """
-    x1, x2 = (moveaxis(x, axis, -1) for x in as_arrays((x1, x2)))
-    if x1.shape[-1] != x2.shape[-1]:
-        raise ValueError(f"vecdot: shapes {x1.shape} and {x2.shape} do not align: {x1.shape[-1]} != {x2.shape[-1]}")
-    left = _core.conj(x1) if x1.dtype.kind == "c" else x1
-    made = _core.matmul(_core.expand_dims(left, [left.ndim - 1]), _core.expand_dims(x2, [x2.ndim]))
-    made = _core.squeeze(made, [made.ndim - 2, made.ndim - 1])
-    return deliver(
-        _core.expand_dims(made, [normal_axis(axis, made.ndim + 1, "vecdot")]) if keepdims else made, out, "vecdot"
-    )
+    if axes is not None and (axis is not None or keepdims):
+        raise TypeError("vecdot: give axes, or axis and keepdims")
+    at = -1 if axis is None else axis
+
+    def multiply(x1: ndarray, x2: ndarray) -> ndarray:
+        if axes is None:
+            x1, x2 = moveaxis(x1, at, -1), moveaxis(x2, at, -1)
+        if x1.shape[-1] != x2.shape[-1]:
+            raise ValueError(f"vecdot: shapes {x1.shape} and {x2.shape} do not align: {x1.shape[-1]} != {x2.shape[-1]}")
+        left = _core.conj(x1) if x1.dtype.kind == "c" else x1
+        made = _core.matmul(_core.expand_dims(left, [left.ndim - 1]), _core.expand_dims(x2, [x2.ndim]))
+        made = _core.squeeze(made, [made.ndim - 2, made.ndim - 1])
+        return _core.expand_dims(made, [normal_axis(at, made.ndim + 1, "vecdot")]) if keepdims else made
+
+    return _product("vecdot", multiply, (1, 1, 0), (x1, x2), out, axes, casting, order, dtype)
 
 
-def matvec(x1: ArrayLike, x2: ArrayLike, /) -> ndarray:
+def matvec(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    out: ndarray | None = None,
+    *,
+    axes: Any = None,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: DTypeLike = None,
+) -> ndarray:
     """Products of matrices and vectors.
 
     >>> np.matvec(np.eye(2), np.array([1, 2]))
     array([1., 2.])
     """
-    x1, x2 = as_arrays((x1, x2))
-    if x1.ndim < 2 or x2.ndim < 1:
-        raise ValueError(f"matvec: a matrix and a vector are needed, not shapes {x1.shape} and {x2.shape}")
-    return _core.squeeze(_core.matmul(x1, _core.expand_dims(x2, [x2.ndim])), [-1])
+
+    def multiply(x1: ndarray, x2: ndarray) -> ndarray:
+        if x1.ndim < 2 or x2.ndim < 1:
+            raise ValueError(f"matvec: a matrix and a vector are needed, not shapes {x1.shape} and {x2.shape}")
+        return _core.squeeze(_core.matmul(x1, _core.expand_dims(x2, [x2.ndim])), [-1])
+
+    return _product("matvec", multiply, (2, 1, 1), (x1, x2), out, axes, casting, order, dtype)
 
 
-def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> ndarray:
+def vecmat(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    out: ndarray | None = None,
+    *,
+    axes: Any = None,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: DTypeLike = None,
+) -> ndarray:
     """Products of (conjugated) vectors and matrices.
 
     >>> np.vecmat(np.array([1, 2]), np.eye(2))
     array([1., 2.])
     """
-    x1, x2 = as_arrays((x1, x2))
-    if x1.ndim < 1 or x2.ndim < 2:
-        raise ValueError(f"vecmat: a vector and a matrix are needed, not shapes {x1.shape} and {x2.shape}")
-    left = _core.conj(x1) if x1.dtype.kind == "c" else x1
-    return _core.squeeze(_core.matmul(_core.expand_dims(left, [x1.ndim - 1]), x2), [-2])
+
+    def multiply(x1: ndarray, x2: ndarray) -> ndarray:
+        if x1.ndim < 1 or x2.ndim < 2:
+            raise ValueError(f"vecmat: a vector and a matrix are needed, not shapes {x1.shape} and {x2.shape}")
+        left = _core.conj(x1) if x1.dtype.kind == "c" else x1
+        return _core.squeeze(_core.matmul(_core.expand_dims(left, [x1.ndim - 1]), x2), [-2])
+
+    return _product("vecmat", multiply, (1, 2, 1), (x1, x2), out, axes, casting, order, dtype)
 
 
 def kron(a: ArrayLike, b: ArrayLike) -> ndarray:

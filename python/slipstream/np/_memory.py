@@ -78,14 +78,19 @@ def asfortranarray(a: ArrayLike, dtype: DTypeLike = None, *, device: DeviceLike 
 
 
 def asanyarray(
-    a: ArrayLike, dtype: DTypeLike = None, order: str | None = None, *, device: DeviceLike = None
+    a: ArrayLike,
+    dtype: DTypeLike = None,
+    order: str | None = None,
+    *,
+    device: DeviceLike = None,
+    copy: bool | None = None,
 ) -> ndarray:
     """`asarray`: there is one array type.
 
     >>> np.asanyarray([1, 2])
     array([1., 2.])
     """
-    return array(a, dtype, device, copy=None, order=order)
+    return array(a, dtype, device, copy=copy, order=order)
 
 
 def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: str | None = None) -> ndarray:

@@ -30,7 +30,7 @@ SAME = {
     _joining: ["repeat", "split", "tile"],
     _linalg: ["dot", "trace", "vdot", "inner", "outer"],
     _manipulation: ["diagonal", "expand_dims", "flip", "moveaxis"],
-    _reduction: ["count_nonzero", "nanprod", "nansum", "ptp"],
+    _reduction: ["count_nonzero", "nanprod", "nansum", "ptp", "std", "var"],
     _sorting: ["argpartition", "argsort", "searchsorted"],
 }
 

@@ -11,7 +11,7 @@ from .. import _core
 from .._core import ndarray
 from ._arguments import as_array, as_arrays, check_choice, deliver, normal_axes, normal_axis, public
 from ._by_numpy import by_numpy, waiting
-from ._elementwise import diff
+from ._elementwise import _both, diff
 from ._manipulation import moveaxis, ravel
 from ._types import ArrayLike, Axes
 
@@ -146,7 +146,7 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Any = None) -> ndarray:
 # ---- parts of floats
 
 
-def frexp(x: ArrayLike, out: Any = None) -> tuple[ndarray, ndarray]:
+def frexp(x: ArrayLike, out: Any = (None, None)) -> tuple[ndarray, ndarray]:
     """Mantissas between 0.5 and 1 (with a sign) and exponents to base 2, whose product is the argument.
 
     >>> np.frexp(np.array([1.0, 6.0]))
@@ -167,9 +167,7 @@ def frexp(x: ArrayLike, out: Any = None) -> tuple[ndarray, ndarray]:
     mantissa = _core.reinterpret(_core.bitwise_or(_core.bitwise_and(bits, ~(field << shift)), bias << shift), wide)
     exponent = _core.where(plain, power - bias - _core.where(tiny, 64, 0).astype(integer), 0)
     parts = _core.astype(_core.where(plain, mantissa, values), kind), _core.astype(exponent, numpy.dtype("int32"))
-    if out is None:
-        return parts
-    return deliver(parts[0], out[0], "frexp"), deliver(parts[1], out[1], "frexp")
+    return _both("frexp", parts, out)
 
 
 def spacing(x: ArrayLike, out: ndarray | None = None) -> ndarray:

@@ -124,6 +124,87 @@ def average(
     return (made, total) if returned else made
 
 
+# ---- variances
+
+
+def _spread(
+    reduce: Callable[..., ndarray],
+    a: ArrayLike,
+    axis: Axes,
+    dtype: DTypeLike,
+    out: ndarray | None,
+    ddof: float,
+    keepdims: bool,
+    where: Any,
+    mean: ArrayLike,
+    correction: float | None,
+) -> ndarray:
+    """The variance or its root; around a mean that is known, in the shape that it has with `keepdims`."""
+    if correction is not None:
+        if ddof != 0:
+            raise ValueError(f"{reduce.__name__}: ddof and correction mean the same: give one of them")
+        ddof = correction
+    if mean is None:
+        return reduce(a, axis, dtype, out, ddof, keepdims, where)
+    a = as_array(a)
+    away = a - as_array(mean, a.device)
+    square = _core.real(away * _core.conj(away)) if away.dtype.kind == "c" else away * away
+    if dtype is None and a.dtype.kind in "biu":
+        dtype = numpy.float64
+    total = _core.sum(square, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+    if where is None or where is True:
+        number: Any = a.size / max(total.size, 1)
+    else:
+        counted = _core.broadcast_to(as_array(where, a.device), a.shape)
+        number = _core.sum(counted, axis=axis, dtype=_core.real(total).dtype, keepdims=keepdims)
+    made = total / _core.maximum(number - ddof, 0)
+    return deliver(_core.sqrt(made) if reduce is _core.std else made, out, reduce.__name__)
+
+
+def var(
+    a: ArrayLike,
+    axis: Axes = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    where: ArrayLike = None,
+    *,
+    mean: ArrayLike = None,
+    correction: float | None = None,
+) -> ndarray:
+    """The mean of the squares of the distances from the mean, which may be given if it is known.
+
+    >>> np.var(np.array([1, 2, 3, 4]))
+    array(1.25)
+    """
+    if mean is None and correction is None:  # the usual call goes straight to the core
+        return _core.var(a, axis, dtype, out, ddof, keepdims, where)
+    return _spread(_core.var, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+
+
+def std(
+    a: ArrayLike,
+    axis: Axes = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    where: ArrayLike = None,
+    *,
+    mean: ArrayLike = None,
+    correction: float | None = None,
+) -> ndarray:
+    """The square root of the variance.
+
+    >>> np.std(np.array([1, 2, 3, 4]))
+    array(1.118034)
+    """
+    if mean is None and correction is None:  # the usual call goes straight to the core
+        return _core.std(a, axis, dtype, out, ddof, keepdims, where)
+    return _spread(_core.std, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+
+
 # ---- without NaN
 
 
@@ -249,6 +330,7 @@ def nanvar(
     keepdims: bool = False,
     *,
     where: ArrayLike = None,
+    mean: ArrayLike = None,
     correction: float | None = None,
 ) -> ndarray:
     """The variance of the elements that are not NaN.
@@ -258,8 +340,7 @@ def nanvar(
     """
     a = as_array(a)
     kept = _numbers(a, where) if _inexact(a) else where
-    ddof = ddof if correction is None else correction
-    return _core.var(a, axis=axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims, where=kept)
+    return _spread(_core.var, a, axis, dtype, out, ddof, keepdims, kept, mean, correction)
 
 
 def nanstd(
@@ -271,6 +352,7 @@ def nanstd(
     keepdims: bool = False,
     *,
     where: ArrayLike = None,
+    mean: ArrayLike = None,
     correction: float | None = None,
 ) -> ndarray:
     """The standard deviation of the elements that are not NaN.
@@ -280,8 +362,7 @@ def nanstd(
     """
     a = as_array(a)
     kept = _numbers(a, where) if _inexact(a) else where
-    ddof = ddof if correction is None else correction
-    return _core.std(a, axis=axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims, where=kept)
+    return _spread(_core.std, a, axis, dtype, out, ddof, keepdims, kept, mean, correction)
 
 
 def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: ndarray | None = None) -> ndarray:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy
+
 from .. import _core
 
 # NumPy's and MXNet's other names of rows: {other name: row}.
@@ -34,17 +36,16 @@ ALIASES = {
     "true_divide": "divide",
 }
 
-# Rows that NumPy has no function for (npx shows them), and rows that np wraps to give them NumPy's other arguments.
-ONLY_NPX = (
-    *("digamma", "erf", "erfc", "erfinv", "gamma", "gammaln", "polygamma"),
-    *("gate", "log_sigmoid", "relu", "sigmoid", "softplus", "softsign"),
-)
-WRAPPED = ("clip", "imag", "real", "round", "where")
+# What np wraps to give it NumPy's other arguments.
+WRAPPED = ("clip", "imag", "real", "round", "std", "var", "where")
 
 # Not rows, but functions of the core that are called alike.
 COMPOSED = ("argmax", "argmin", "cumprod", "cumsum", "logsumexp", "mean", "std", "var")
 
 ROWS = {row["name"]: row for row in _core.rows()}
+
+# Rows that NumPy has no function for: npx shows them. (NumPy 1 has some by their other names alone.)
+ONLY_NPX = tuple(name for name in ROWS if not hasattr(numpy, name) and name not in ALIASES.values())
 
 
 def _example(name: str) -> str:
@@ -74,5 +75,5 @@ def docstring(name: str, doc: str) -> str:
 
 
 if not TYPE_CHECKING:
-    __all__ = [name for name in ROWS if name not in ONLY_NPX + WRAPPED] + [*ALIASES, *COMPOSED]
+    __all__ = [name for name in (*ROWS, *ALIASES, *COMPOSED) if name not in ONLY_NPX + WRAPPED]
     globals().update({name: getattr(_core, ALIASES.get(name, name)) for name in __all__})

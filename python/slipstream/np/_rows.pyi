@@ -994,17 +994,6 @@ def square(
     order: str = "K",
     dtype: Any = None,
 ) -> ndarray: ...
-def std(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: ndarray | None = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-    where: Any = None,
-    *,
-    correction: Any = None,
-) -> ndarray: ...
 def subtract(
     x1: Any,
     x2: Any,
@@ -1065,15 +1054,4 @@ def trunc(
     casting: str = "same_kind",
     order: str = "K",
     dtype: Any = None,
-) -> ndarray: ...
-def var(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: ndarray | None = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-    where: Any = None,
-    *,
-    correction: Any = None,
 ) -> ndarray: ...

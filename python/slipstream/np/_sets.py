@@ -124,7 +124,7 @@ def unique(
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def unique_all(x: ArrayLike, /) -> UniqueAllResult:
+def unique_all(x: ArrayLike) -> UniqueAllResult:
     """The array API standard's `unique` with all that it can tell; each NaN is distinct. Waits.
 
     >>> np.unique_all(np.array([3, 1, 3])).inverse_indices
@@ -133,7 +133,7 @@ def unique_all(x: ArrayLike, /) -> UniqueAllResult:
     return UniqueAllResult(*unique(x, True, True, True, equal_nan=False))
 
 
-def unique_counts(x: ArrayLike, /) -> UniqueCountsResult:
+def unique_counts(x: ArrayLike) -> UniqueCountsResult:
     """The distinct elements and how often each was met; each NaN is distinct. Waits.
 
     >>> np.unique_counts(np.array([3, 1, 3])).counts
@@ -142,7 +142,7 @@ def unique_counts(x: ArrayLike, /) -> UniqueCountsResult:
     return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
 
 
-def unique_inverse(x: ArrayLike, /) -> UniqueInverseResult:
+def unique_inverse(x: ArrayLike) -> UniqueInverseResult:
     """The distinct elements and which of them each element is; each NaN is distinct. Waits.
 
     >>> np.unique_inverse(np.array([3, 1, 3])).inverse_indices
@@ -151,7 +151,7 @@ def unique_inverse(x: ArrayLike, /) -> UniqueInverseResult:
     return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
 
 
-def unique_values(x: ArrayLike, /) -> ndarray:
+def unique_values(x: ArrayLike) -> ndarray:
     """The distinct elements, sorted; each NaN is distinct. Waits.
 
     >>> np.unique_values(np.array([3, 1, 3]))

@@ -172,8 +172,8 @@ def _weighted(a: ArrayLike, q: Any, axis: Axes, method: str, keepdims: bool, wei
     call = getattr(numpy, function)
     made: ndarray = behind(
         f"np.{function}",
-        lambda x, w: call(x, q, axis=axis, method=method, keepdims=keepdims, weights=w),
-        [x, as_array(weights, x.device)],
+        lambda x, w, q=q: call(x, q, axis=axis, method=method, keepdims=keepdims, weights=w),
+        [x, as_array(weights, x.device), *([q] if isinstance(q, ndarray) else [])],
         shape,
         x.dtype,
     )
@@ -230,6 +230,7 @@ def percentile(
     return _quantile(a, q, axis, out, method, keepdims, False, "percentile")
 
 
+@by_numpy("behind", "with `weights`")
 def nanquantile(
     a: ArrayLike,
     q: ArrayLike,
@@ -239,6 +240,7 @@ def nanquantile(
     method: str = "linear",
     keepdims: bool = False,
     *,
+    weights: ArrayLike = None,
     interpolation: str | None = None,
 ) -> ndarray:
     """`np.quantile` of the elements that are not NaN.
@@ -246,9 +248,13 @@ def nanquantile(
     >>> np.nanquantile(np.array([1, np.nan, 3]), 0.5)
     array(2.)
     """
-    return _quantile(a, q, axis, out, interpolation or method, keepdims, True, "nanquantile")
+    method = interpolation or method
+    if weights is not None:
+        return deliver(_weighted(a, q, axis, method, keepdims, weights, "nanquantile"), out, "nanquantile")
+    return _quantile(a, q, axis, out, method, keepdims, True, "nanquantile")
 
 
+@by_numpy("behind", "with `weights`")
 def nanpercentile(
     a: ArrayLike,
     q: ArrayLike,
@@ -258,6 +264,7 @@ def nanpercentile(
     method: str = "linear",
     keepdims: bool = False,
     *,
+    weights: ArrayLike = None,
     interpolation: str | None = None,
 ) -> ndarray:
     """`np.percentile` of the elements that are not NaN.
@@ -265,7 +272,10 @@ def nanpercentile(
     >>> np.nanpercentile(np.array([1, np.nan, 3]), 50)
     array(2.)
     """
-    return _quantile(a, q, axis, out, interpolation or method, keepdims, True, "nanpercentile")
+    method = interpolation or method
+    if weights is not None:
+        return deliver(_weighted(a, q, axis, method, keepdims, weights, "nanpercentile"), out, "nanpercentile")
+    return _quantile(a, q, axis, out, method, keepdims, True, "nanpercentile")
 
 
 def median(

@@ -9,23 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._core import (
-    digamma,
-    erf,
-    erfc,
-    erfinv,
-    gamma,
-    gammaln,
-    gate,
-    log_sigmoid,
-    logsumexp,
-    ndarray,
-    polygamma,
-    relu,
-    sigmoid,
-    softplus,
-    softsign,
-)
+from .._core import logsumexp, ndarray
 from ..device import (
     Context,
     Device,
@@ -51,6 +35,7 @@ from . import (
     _nn_rnn,
     _nn_spatial,
     _quantized,
+    _rows,
     _shapes,
 )
 from . import image as image
@@ -86,6 +71,7 @@ from ._nn_rnn import *
 from ._nn_spatial import *
 from ._products import batch_dot, khatri_rao
 from ._quantized import *
+from ._rows import *
 from ._settings import (
     is_np_array,
     is_np_default_dtype,
@@ -103,23 +89,7 @@ from .random import scalar_poisson, tensor_poisson
 __all__ = ["Context", "Device", "cpu", "cpu_pinned", "current_context", "current_device", "gpu", "gpu_memory_info"]
 __all__ += ["batch_dot", "khatri_rao"]
 __all__ += ["host_call", "load", "num_gpus", "random", "save", "savez", "seed", "waitall"]
-__all__ += ["topk"]
-__all__ += [
-    "digamma",
-    "erf",
-    "erfc",
-    "erfinv",
-    "gamma",
-    "gammaln",
-    "gate",
-    "log_sigmoid",
-    "logsumexp",
-    "polygamma",
-    "relu",
-    "sigmoid",
-    "softplus",
-    "softsign",
-]
+__all__ += ["logsumexp", "topk"]
 __all__ += ["arange_like", "boolean_mask", "broadcast_like", "embedding", "gather_nd", "index_add", "index_update"]
 __all__ += ["nonzero", "one_hot", "pick", "reshape_like", "scatter_nd", "sequence_last", "sequence_mask"]
 __all__ += ["sequence_reverse"]
@@ -128,7 +98,7 @@ __all__ += ["image", "scalar_poisson", "tensor_poisson"]
 if not TYPE_CHECKING:
     for _module in (_exchange, _nn, _nn_attention, _nn_boxes, _nn_deformable, _nn_flow, _nn_loss, _nn_norm, _nn_rnn):
         __all__ += _module.__all__
-    __all__ += _nn_spatial.__all__ + _quantized.__all__ + _shapes.__all__
+    __all__ += _nn_spatial.__all__ + _quantized.__all__ + _rows.__all__ + _shapes.__all__
 
 for _name in _methods.EXTENSIONS:  # methods that are functions of this module are documented there
     getattr(ndarray, _name).__doc__ = globals()[_name].__doc__
