@@ -352,11 +352,12 @@ inline double polygamma(double order, double given) {
   if (!(order > 0 && order < INFINITY) || std::floor(order) != order || !(given >= 0)) return NAN;
   if (given == 0) return INFINITY;
   long double first = given, x = first, s = order + 1, sum = 0;  // in units of the first term
-  for (long double term = 1; x < 20 + s && term > sum * 1e-24L; x += 1) sum += term = std::pow(x / first, -s);
+  for (long double term = 1; x < 20 + 2 * s && term > sum * 1e-24L; x += 1) sum += term = std::pow(x / first, -s);
   long double last = std::pow(x / first, -s);
   sum += last * (x / (s - 1) + 0.5L);
   long double factor = s * last / x, i = s;
-  for (long double bernoulli : {1 / 12.L, -1 / 720.L, 1 / 30240.L, -1 / 1209600.L, 1 / 47900160.L}) {
+  for (long double bernoulli :
+       {1 / 12.L, -1 / 720.L, 1 / 30240.L, -1 / 1209600.L, 1 / 47900160.L, -691 / 1307674368000.L, 1 / 74724249600.L}) {
     sum += bernoulli * factor;
     factor *= (i + 1) * (i + 2) / (x * x);
     i += 2;
