@@ -45,7 +45,7 @@ const RowFacts& facts(Row row) { return kFacts[static_cast<int>(row)]; }
 const Op& row_op(Row row) { return facts(row).op; }
 Rule row_rule(Row row) { return facts(row).rule; }
 int row_arity(Row row) { return facts(row).arity; }
-bool is_reduction(Row row) { return facts(row).reduction; }
+bool is_reduction(Row row) { return row != Row::none && facts(row).reduction; }
 Row combining_row(Row reduction) { return facts(reduction).combining; }
 std::optional<Scalar> reduction_identity(Row reduction) { return facts(reduction).identity; }
 

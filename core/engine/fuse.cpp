@@ -100,7 +100,7 @@ class Fuser {
 
   void take(size_t i) {
     Record& call = calls_[i];
-    bool reduces = call.op->row != Row::none && is_reduction(call.op->row);
+    bool reduces = is_reduction(call.op->row);
     if (reduces && end_in_reduction(i)) return;
     if (!reduces) why_[i] = obstacle(call);
     if (!reduces && !why_[i])

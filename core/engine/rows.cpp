@@ -18,9 +18,7 @@ constexpr int64_t kBlockBytes = 192 * 1024;     // of all arrays of a block toge
 constexpr int64_t kChunkElements = 128 * 1024;  // about
 constexpr size_t kAlign = 64;
 
-bool reduces(const Record& call) {
-  return is_row_norm(*call.op) || call.op == &kReduce || (call.op->row != Row::none && is_reduction(call.op->row));
-}
+bool reduces(const Record& call) { return is_row_norm(*call.op) || call.op == &kReduce || is_reduction(call.op->row); }
 
 // The elements that a call goes through.
 const Shape& space_of(const Record& call) { return reduces(call) ? call.inputs[0].shape : call.outputs[0].shape; }
