@@ -130,7 +130,6 @@ void Pool::offer(Task& task, int phase) {
 
 // ---- running -------------------------------------------------------------------------------------------------------
 
-// What a waiting thread keeps in mind while it takes part.
 // Runs a claimed task, then one that became ready by it, and so on.
 void Pool::run(Ref<Task> task, Wait* wait) {
   while (task) {

@@ -64,7 +64,7 @@ class Pool {
 
  private:
   static constexpr int64_t kPollNs = 20'000'000;  // how often a wait looks for signals
-  struct Wait {
+  struct Wait {  // what a waiting thread keeps in mind while it takes part
     std::unordered_set<const Task*> needed;  // it runs nothing else: not what another thread waits for, and no host
                                              // call that may itself wait for the one this thread is in
     bool must_poll = false;  // it answers signals: nothing long may hold it up

@@ -146,7 +146,7 @@ void store(const Array& target, const Array& value) {
 }
 
 void end_content(Storage& storage) {
-  // Read in this order, an array that is saved or ends meanwhile looks like one more that the program has.
+  // Both belong to the front end, as the content does: nobody saves or drops a value between the two looks.
   uint32_t saved = storage.saved.load(std::memory_order_acquire);
   if (saved > 0 && storage.handles() == saved + 1ull) Ref<Node>().swap(storage.content);
 }
