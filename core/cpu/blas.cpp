@@ -7,9 +7,11 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "../error.h"
 #include "../ops/structural.h"
+#include "dispatch.h"
 
 namespace slipstream {
 
@@ -73,28 +75,44 @@ void find_all(void* library, const std::string& letter) {
   }
 }
 
-// The library starts as many threads as its variable says while it is loaded; ours is the only pool.
-class OneThreadWhileLoading {
+// The library reads its variables while it is loaded. They are what they were afterwards.
+class WhileLoading {
  public:
-  OneThreadWhileLoading() {
-    if (const char* value = getenv(kVariable)) saved_ = value;
-    setenv(kVariable, "1", 1);
+  WhileLoading(const char* variable, const char* value) : variable_(variable) {
+    if (const char* before = getenv(variable)) before_ = before;
+    setenv(variable, value, 1);
   }
-  ~OneThreadWhileLoading() {
-    if (saved_) {
-      setenv(kVariable, saved_->c_str(), 1);
+  ~WhileLoading() {
+    if (before_) {
+      setenv(variable_, before_->c_str(), 1);
     } else {
-      unsetenv(kVariable);
+      unsetenv(variable_);
     }
   }
+  WhileLoading(const WhileLoading&) = delete;
+  WhileLoading& operator=(const WhileLoading&) = delete;
 
  private:
-  static constexpr const char* kVariable = "OPENBLAS_NUM_THREADS";
-  std::optional<std::string> saved_;
+  const char* variable_;
+  std::optional<std::string> before_;
 };
 
+constexpr const char* kThreads = "OPENBLAS_NUM_THREADS";
+constexpr const char* kProcessor = "OPENBLAS_CORETYPE";
+
+// AMD's processors with AVX-512 that are newer than the library get its loops for AVX2, which are half as quick there.
+bool knows_too_little() {
+#if defined(__x86_64__)
+  return std::string_view(isa()) == "v4" && __builtin_cpu_is("amd") && !getenv(kProcessor);
+#else
+  return false;
+#endif
+}
+
 bool open_library(const std::string& path) {
-  OneThreadWhileLoading guard;
+  WhileLoading one_thread(kThreads, "1");  // ours is the only pool
+  std::optional<WhileLoading> processor;
+  if (knows_too_little()) processor.emplace(kProcessor, "SkylakeX");
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) fail(ErrorKind::runtime, "matmul: cannot load the BLAS library: ", dlerror());
   find_all<float>(library, "s");

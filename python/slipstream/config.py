@@ -209,6 +209,7 @@ def markdown() -> str:
     lines += [
         "",
         "`OPENBLAS_NUM_THREADS` is 1 while OpenBLAS is loaded for the first product, so that it starts no threads of",
-        "its own; then it is what it was.",
+        "its own; then it is what it was. `OPENBLAS_CORETYPE`, where it is not set, is `SkylakeX` for as long on AMD's",
+        "processors with AVX-512: OpenBLAS does not know the newest of them and takes its slower loops for AVX2.",
     ]
     return "\n".join(lines) + "\n"
