@@ -3,8 +3,10 @@
 
 #include <array>
 #include <memory>
+#include <span>
 
 #include "array.h"
+#include "memory_rows.h"
 #include "rows.h"
 
 namespace slipstream {
@@ -92,8 +94,9 @@ class TiledKernel : public Kernel {
     std::array<int64_t, 3> begin, size;  // matrices, rows, columns
   };
   virtual Box box(int64_t chunk) const = 0;
-  // Writes the chunk's box row-major to `to` instead of to its place, with the same bits.
-  virtual void run_to(int64_t chunk, char* to) = 0;
+  // Writes the chunk's box row-major to `to` instead of to its place, with the same bits. What is needed next, at the
+  // places of the box and as wide as it is, may be brought into the cache meanwhile.
+  virtual void run_to(int64_t chunk, char* to, std::span<const MemoryRows> needed_next) = 0;
 };
 
 // Makes the kernel of one op on one kind of device. The record outlives the kernel; its outputs have memory.

@@ -168,7 +168,7 @@ class Product final : public TiledKernel {
              std::min(tiles_.columns, c_.columns - column)}};
   }
 
-  void run_to(int64_t chunk, char* to) override {
+  void run_to(int64_t chunk, char* to, std::span<const MemoryRows> /*needed_next*/) override {
     run_box(box(chunk), [to](const Box& box, int64_t i) {
       int64_t rows = box.size[1], columns = box.size[2];
       T* data = reinterpret_cast<T*>(to) + (i - box.begin[0]) * rows * columns;

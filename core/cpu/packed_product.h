@@ -47,9 +47,10 @@ class PackedProduct final : public TiledKernel {
     return {{0, rows.begin, columns.begin}, {1, rows.size, columns.size}};
   }
 
-  void run_to(int64_t chunk, char* to) override {
+  void run_to(int64_t chunk, char* to, std::span<const MemoryRows> needed_next) override {
     Part rows = down_.part(chunk / across_.parts), columns = across_.part(chunk % across_.parts);
-    multiply(rows, columns, reinterpret_cast<T*>(to), turned_ ? rows.size : columns.size);
+    if (turned_) needed_next = {};
+    multiply(rows, columns, reinterpret_cast<T*>(to), turned_ ? rows.size : columns.size, needed_next);
   }
 
  private:
@@ -176,7 +177,7 @@ class PackedProduct final : public TiledKernel {
     return {packed_rows_[0] + padded_rows_ * k + (first - whole_rows_) * depth, 1, height, height * depth};
   }
 
-  void multiply(Part rows, Part columns, T* to, int64_t down) {
+  void multiply(Part rows, Part columns, T* to, int64_t down, std::span<const MemoryRows> needed_next = {}) {
     int64_t most = kBlock * loops().height;
     for (int64_t k = 0; k < a_.columns; k += depth_) {
       int64_t depth = std::min(depth_, a_.columns - k);
@@ -184,8 +185,10 @@ class PackedProduct final : public TiledKernel {
       for (int64_t i = 0, n = 0; i < rows.size; i += n) {
         n = std::min(most, rows.size - i);
         if (rows.begin + i < whole_rows_) n = std::min(n, whole_rows_ - rows.begin - i);
-        loops().multiply({rows_of(rows.begin + i, k, depth), b, to + (turned_ ? i : i * down), n, columns.size, depth,
-                          down, turned_, k > 0});
+        PanelProduct<T> part{rows_of(rows.begin + i, k, depth), b, to + (turned_ ? i : i * down), n, columns.size,
+                             depth, down, turned_, k > 0};
+        if (k + depth == a_.columns) part.needed_next = {needed_next.data(), std::ssize(needed_next), i};
+        loops().multiply(part);
       }
     }
   }

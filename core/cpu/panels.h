@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "../memory_rows.h"
+
 namespace slipstream::cpu {
 
 // Rows of a product's left side in panels of `height`, columns of its right side in panels of `width`. Packed, a panel
@@ -23,6 +25,13 @@ struct Columns {
   Columns from(int64_t number) const { return {data + number * panel, down, panel}; }
 };
 
+// Memory at the places of a result that is needed right after it, to be brought into the cache meanwhile.
+struct NeededNext {
+  const MemoryRows* which = nullptr;
+  int64_t count = 0;
+  int64_t first_row = 0;  // of theirs, beside the result's first
+};
+
 // c (+)= a b.
 template <class T>
 struct PanelProduct {
@@ -33,6 +42,7 @@ struct PanelProduct {
   int64_t down;  // from row to row of c, or, turned, from column to column, where rows lie side by side
   bool turned;
   bool add;      // to what c holds
+  NeededNext needed_next = {};
 };
 
 // Tiles of a product that are best for the caches, and how far to shrink them where there are few.

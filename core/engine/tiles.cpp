@@ -173,7 +173,6 @@ class TilesKernel final : public Kernel {
     Shape shape{box.size[0], box.size[1], box.size[2]};
     View tile{made_.dtype, 0, shape, row_major(shape, itemsize(made_.dtype))};
     char* room = tile_room(tile.nbytes());
-    tiled_->run_to(chunk, room);
     Array dense(new Storage(device_of(then_), tile.nbytes(), room, nullptr), tile);
     Record part;
     part.op = then_.op;
@@ -183,12 +182,31 @@ class TilesKernel final : public Kernel {
     for (const Operand& input : then_.inputs)
       part.inputs.push_back(input.storage() == made_.storage() ? Operand(dense) : cut_out(input, box));
     for (const Operand& output : then_.outputs) part.outputs.push_back(cut_out(output, box));
+    Needed needed = needed_by(part, dense.storage());
+    tiled_->run_to(chunk, room, {needed.begin(), needed.end()});
     std::unique_ptr<Kernel> kernel = make_(part);
     for (int step = 0, steps = kernel->phases(); step < steps; step++)
       for (int64_t i = 0, n = kernel->chunks(step); i < n; i++) kernel->run(step, i);
   }
 
  private:
+  using Needed = SmallVec<MemoryRows, 4>;
+
+  // What the part reads and writes beside the tile: it waits for memory mostly, the product does not.
+  Needed needed_by(const Record& part, const Storage* tile) const {
+    auto size = static_cast<int64_t>(itemsize(made_.dtype));
+    Needed needed;
+    auto add = [&](const Operand& o) {
+      if (o.is_scalar() || o.storage() == tile || static_cast<int64_t>(itemsize(o.dtype)) != size) return;
+      if (o.strides[2] != size || o.strides[1] == 0) return;
+      if (std::none_of(needed.begin(), needed.end(), [&](const MemoryRows& rows) { return rows.data == o.data(); }))
+        needed.push_back({o.data(), o.strides[1]});
+    };
+    std::for_each(part.inputs.begin(), part.inputs.end(), add);
+    std::for_each(part.outputs.begin(), part.outputs.end(), add);
+    return needed;
+  }
+
   Operand cut_out(const Operand& operand, const TiledKernel::Box& box) const {
     if (operand.is_scalar()) return {};
     View view = *seen_as(operand, boxes_);
