@@ -55,11 +55,11 @@ class PackedProduct final : public TiledKernel {
 
  private:
   static constexpr int64_t kBlock = sizeof(T) == 4 ? 20 : 10;  // panels of rows that stay in the second cache
-  static constexpr int64_t kEnough = 16, kMany = 64;  // tiles, so that threads end at one time
+  static constexpr int64_t kEnough = 32, kMany = 64;  // tiles, so that threads end at one time
   static constexpr int64_t kShort = 64;                     // lines of the short side, at most
   static constexpr int64_t kStretch = 192;  // bytes of a row that are worth going to the next one
   static constexpr int64_t kMost = (64 << 20) / sizeof(T);  // packed numbers: the copy is not to fill the memory
-  static constexpr double kLeastTile = 1e6, kMostTile = 26e6;
+  static constexpr double kLeastTile = 1e6;
 
   struct Part {
     int64_t begin, size;
@@ -99,7 +99,7 @@ class PackedProduct final : public TiledKernel {
     while (work(rows, columns, a_.columns) < kLeastTile && rows < c_.rows) rows *= 2;
     if (tiles() < kEnough && work(rows, columns / 2, a_.columns) >= kLeastTile && columns > kShort) columns /= 2;
     if (tiles() < kEnough && work(rows / 2, columns, a_.columns) >= kLeastTile) rows /= 2;
-    double most = std::max(kMostTile, work(c_.rows, c_.columns, a_.columns) / kMany);
+    double most = std::max(best.most, work(c_.rows, c_.columns, a_.columns) / kMany);
     while (work(rows, columns, a_.columns) > most && rows > best.least_rows) rows /= 2;
     while (work(rows, columns, a_.columns) > most && columns > best.least_columns) columns /= 2;
     down_ = Cut(c_.rows, loops().height, rows);

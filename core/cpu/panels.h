@@ -45,9 +45,11 @@ struct PanelProduct {
   NeededNext needed_next = {};
 };
 
-// Tiles of a product that are best for the caches, and how far to shrink them where there are few.
+// Tiles of a product that are best for the caches, how far to shrink those that are more work than `most`, in
+// multiplications of float32.
 struct TileSizes {
   int64_t rows, columns, least_rows, least_columns;
+  double most;
 };
 
 template <class T>

@@ -13,14 +13,17 @@ namespace {
 // All registers but one or two: vectors of sums, of b, and one of a where an instruction cannot spread a number itself.
 #if defined(__AVX512F__)
 constexpr int kBytes = 64, kHeight = 8, kVectors = 3;
-constexpr int64_t kDepth = 2048;  // in bytes: panels stay in the second cache
+constexpr int64_t kDepth = 4096;  // in bytes: panels stay in the second cache
 constexpr bool kAnyRows = true;
-constexpr cpu::TileSizes kTiles = {128, 384, 64, 192};
+template <class T>
+constexpr cpu::TileSizes kTiles = sizeof(T) == 4 ? cpu::TileSizes{64, 2048, 64, 192, 160e6}
+                                                 : cpu::TileSizes{128, 384, 64, 192, 26e6};
 #else
 constexpr int kBytes = 32, kHeight = 6, kVectors = 2;
 constexpr int64_t kDepth = 1280;  // in bytes: a panel of b stays in the first cache
 constexpr bool kAnyRows = false;  // lines of theirs would push it out
-constexpr cpu::TileSizes kTiles = {256, 128, 256, 64};
+template <class T>
+constexpr cpu::TileSizes kTiles = {256, 128, 256, 64, 26e6};
 #endif
 
 template <class T, int bytes = kBytes>
@@ -260,7 +263,7 @@ void fill_type(cpu::PanelLoops<T>& loops) {
            kLanes<T>,
            kAnyRows,
            kDepth / static_cast<int64_t>(sizeof(T)),
-           kTiles,
+           kTiles<T>,
            &multiply<T>,
            &pack<kHeight, T>,
            &pack<kWidth<T>, T>,
