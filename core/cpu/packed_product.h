@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "matrix.h"
 #include "panels.h"
@@ -87,11 +88,16 @@ class PackedProduct final : public TiledKernel {
         b_(turned_ ? a.t() : b),
         c_(turned_ ? c.t() : c),
         depth_(even_part(a_.columns, loops().depth, 8)),
-        whole_rows_(rows_in_place_ ? c_.rows / loops().height * loops().height : 0),
-        padded_rows_(padded(c_.rows - whole_rows_, loops().height)),
-        padded_columns_(shares_columns() ? padded(c_.columns, loops().width) : 0),
-        packed_rows_(padded_rows_ * a_.columns, 1),
-        packed_columns_(padded_columns_ * a_.columns, 1) {
+        whole_rows_(rows_in_place_ ? c_.rows / loops().height * loops().height : 0) {
+    cut();
+    padded_rows_ = shares_rows() ? padded(c_.rows - whole_rows_, loops().height) : 0;
+    padded_columns_ = shares_columns() ? padded(c_.columns, loops().width) : 0;
+    packed_rows_.emplace(padded_rows_ * a_.columns, 1);
+    packed_columns_.emplace(padded_columns_ * a_.columns, 1);
+  }
+
+  // Into tiles.
+  void cut() {
     const TileSizes& best = loops().tiles;
     int64_t rows = best.rows, columns = c_.columns <= kShort ? c_.columns : best.columns;
     auto tiles = [&] { return chunks_of(c_.rows, rows) * chunks_of(c_.columns, columns); };
@@ -117,6 +123,7 @@ class PackedProduct final : public TiledKernel {
   static double work(int64_t m, int64_t n, int64_t k) {
     return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * (sizeof(T) / 4);
   }
+  bool shares_rows() const { return across_.parts > 1; }
   bool shares_columns() const {
     if (columns_in_place_) return false;
     return c_.columns <= kShort || (c_.rows > loops().tiles.rows && c_.columns * a_.columns <= kMost);
@@ -125,7 +132,7 @@ class PackedProduct final : public TiledKernel {
   // Few panels at once: their lines lie on the same few places of the first cache.
   static int64_t rows_at_once() { return loops().height * 6; }
   static int64_t columns_at_once() { return padded(kStretch / static_cast<int64_t>(sizeof(T)), loops().width); }
-  int64_t row_chunks() const { return chunks_of(c_.rows - whole_rows_, rows_at_once()); }
+  int64_t row_chunks() const { return padded_rows_ ? chunks_of(c_.rows - whole_rows_, rows_at_once()) : 0; }
   int64_t column_chunks() const { return padded_columns_ ? chunks_of(padded_columns_, columns_at_once()) : 0; }
 
   void pack_rows(int64_t chunk) {
@@ -133,19 +140,22 @@ class PackedProduct final : public TiledKernel {
     int64_t lines = std::min(rows_at_once(), a_.rows - first);
     for (int64_t k = 0; k < a_.columns; k += depth_) {
       int64_t depth = std::min(depth_, a_.columns - k);
-      T* to = packed_rows_[0] + padded_rows_ * k + begin * depth;
-      if (a_.layout.transposed)
-        loops().pack_a(to, &a_.at(first, k), lines, depth, a_.right);
-      else
-        loops().turn_a(to, &a_.at(first, k), lines, depth, a_.down);
+      pack_rows((*packed_rows_)[0] + padded_rows_ * k + begin * depth, first, lines, k, depth);
     }
+  }
+
+  void pack_rows(T* to, int64_t first, int64_t lines, int64_t k, int64_t depth) {
+    if (a_.layout.transposed)
+      loops().pack_a(to, &a_.at(first, k), lines, depth, a_.right);
+    else
+      loops().turn_a(to, &a_.at(first, k), lines, depth, a_.down);
   }
 
   void pack_columns(int64_t chunk) {
     int64_t first = chunk * columns_at_once(), lines = std::min(columns_at_once(), c_.columns - first);
     for (int64_t k = 0; k < a_.columns; k += depth_) {
       int64_t depth = std::min(depth_, a_.columns - k);
-      pack_columns(packed_columns_[0] + padded_columns_ * k + first * depth, first, lines, k, depth);
+      pack_columns((*packed_columns_)[0] + padded_columns_ * k + first * depth, first, lines, k, depth);
     }
   }
 
@@ -162,19 +172,26 @@ class PackedProduct final : public TiledKernel {
     if (columns_in_place_) return {&b_.at(k, columns.begin), b_.down, width};
     T* packed = nullptr;
     if (padded_columns_ > 0) {
-      packed = packed_columns_[0] + padded_columns_ * k + columns.begin * depth;
+      packed = (*packed_columns_)[0] + padded_columns_ * k + columns.begin * depth;
     } else {
-      packed = room(across_.largest() * depth_);
+      packed = room<1>(across_.largest() * depth_);
       pack_columns(packed, columns.begin, columns.size, k, depth);
     }
     return {packed, width, width * depth};
   }
 
-  // Rows from `first` on: where they lie, or packed.
-  Rows<T> rows_of(int64_t first, int64_t k, int64_t depth) {
+  // A block of the depth of some rows: where they lie, or packed.
+  Rows<T> rows_of(Part rows, int64_t k, int64_t depth) {
     int64_t height = loops().height;
-    if (first < whole_rows_) return {&a_.at(first, k), a_.down, a_.right, a_.down * height};
-    return {packed_rows_[0] + padded_rows_ * k + (first - whole_rows_) * depth, 1, height, height * depth};
+    if (rows.begin < whole_rows_) return {&a_.at(rows.begin, k), a_.down, a_.right, a_.down * height};
+    T* packed = nullptr;
+    if (padded_rows_ > 0) {
+      packed = (*packed_rows_)[0] + padded_rows_ * k + (rows.begin - whole_rows_) * depth;
+    } else {
+      packed = room<0>(kBlock * height * depth_);
+      pack_rows(packed, rows.begin, rows.size, k, depth);
+    }
+    return {packed, 1, height, height * depth};
   }
 
   void multiply(Part rows, Part columns, T* to, int64_t down, std::span<const MemoryRows> needed_next = {}) {
@@ -185,7 +202,7 @@ class PackedProduct final : public TiledKernel {
       for (int64_t i = 0, n = 0; i < rows.size; i += n) {
         n = std::min(most, rows.size - i);
         if (rows.begin + i < whole_rows_) n = std::min(n, whole_rows_ - rows.begin - i);
-        PanelProduct<T> part{rows_of(rows.begin + i, k, depth), b, to + (turned_ ? i : i * down), n, columns.size,
+        PanelProduct<T> part{rows_of({rows.begin + i, n}, k, depth), b, to + (turned_ ? i : i * down), n, columns.size,
                              depth, down, turned_, k > 0};
         if (k + depth == a_.columns) part.needed_next = {needed_next.data(), std::ssize(needed_next), i};
         loops().multiply(part);
@@ -196,13 +213,14 @@ class PackedProduct final : public TiledKernel {
   // In a place of its own first: lines of the result that are a power of two apart fall onto few of the cache.
   void multiply_turned(Part rows, Part columns) {
     int64_t pitch = rows.size + 16;
-    T* block = room(pitch * columns.size);
+    T* block = room<2>(pitch * columns.size);
     multiply(rows, columns, block, pitch);
     for (int64_t j = 0; j < columns.size; j++)
       std::copy_n(block + j * pitch, rows.size, &c_.at(rows.begin, columns.begin + j));
   }
 
-  // Of the calling thread.
+  // Some of the calling thread.
+  template <int which>
   static T* room(int64_t size) {
     constexpr int64_t kAlign = 64;
     thread_local std::unique_ptr<T[]> memory;
@@ -222,7 +240,7 @@ class PackedProduct final : public TiledKernel {
   Cut down_, across_;       // into tiles
   int64_t whole_rows_;      // that are read where they lie; the rest is packed
   int64_t padded_rows_, padded_columns_;  // of what is packed for all tiles; 0 where each packs its own columns
-  Room<T> packed_rows_, packed_columns_;
+  std::optional<Room<T>> packed_rows_, packed_columns_;
 };
 
 }  // namespace slipstream::cpu
