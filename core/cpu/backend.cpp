@@ -1,12 +1,9 @@
 // The CPU backend: memory of the machine, and the kernels of this folder.
 #include "backend.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cstdint>
 #include <cstdlib>
 
+#include "../engine/pages.h"
 #include "fft.h"
 #include "map.h"
 #include "norm.h"
@@ -17,7 +14,6 @@ namespace slipstream::cpu {
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kMapped = size_t{1} << 20;  // blocks from this size on are the system's own mappings
 constexpr int kDevices = 64;  // queues side by side over the same cores
 
@@ -27,31 +23,15 @@ class CpuBackend final : public engine::Backend {
   int count() const override { return kDevices; }
 
   void* allocate(size_t nbytes) override {
-    if (nbytes >= kMapped) return map(nbytes);
+    if (nbytes >= kMapped) return engine::map_pages(nbytes);
     void* p = nullptr;
     return posix_memalign(&p, kAlignment, nbytes ? nbytes : 1) == 0 ? p : nullptr;
   }
   void free(void* p, size_t nbytes) override {
     if (nbytes >= kMapped)
-      munmap(p, nbytes);
+      engine::unmap_pages(p, nbytes);
     else
       std::free(p);
-  }
-
- private:
-  // Large blocks come from the system and go back there. They begin on a huge page and ask for such pages: fewer faults
-  // at the first touch, fewer misses of the address cache.
-  static void* map(size_t nbytes) {
-    size_t room = nbytes + kHugePage;
-    void* got = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (got == MAP_FAILED) return nullptr;
-    auto begin = reinterpret_cast<uintptr_t>(got), page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-    uintptr_t start = (begin + kHugePage - 1) / kHugePage * kHugePage;
-    uintptr_t end = (start + nbytes + page - 1) / page * page;
-    if (start > begin) munmap(got, start - begin);
-    if (begin + room > end) munmap(reinterpret_cast<void*>(end), begin + room - end);
-    madvise(reinterpret_cast<void*>(start), nbytes, MADV_HUGEPAGE);
-    return reinterpret_cast<void*>(start);
   }
 };
 

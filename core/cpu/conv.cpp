@@ -313,7 +313,8 @@ class Convolve final : public Kernel {
     item.group = rest / bands_ % groups_;
     int64_t first = rest / bands_ / groups_ * together_, n = std::min(together_, images_ - first);
     int64_t in_plane = volume(image_.size), out_plane = volume(out_size_), per_image = block_ * image_.plane;
-    T* planes = scratch<0, T>(together_ * per_image + 2 * kWidest);
+    engine::ThreadRoom<T> room(together_ * per_image + 2 * kWidest);
+    T* planes = room.data();
     for (int64_t block = 0; block < blocks_; block++) {
       for (int64_t i = 0; i < n; i++) {
         const T* in = in_ + (((first + i) * groups_ + item.group) * channels_ + block * block_) * in_plane;

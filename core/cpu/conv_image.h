@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <new>
 #include <vector>
 
+#include "../engine/thread_room.h"
 #include "../ops/conv.h"
 #include "convert.h"
 #include "dispatch.h"
@@ -128,24 +126,5 @@ class ConvImage {
     }
   }
 };
-
-// Memory of this thread that is kept from call to call. Each `slot` is a block of its own.
-template <int slot, class T>
-T* scratch(int64_t n) {
-  struct Free {
-    void operator()(void* p) const { std::free(p); }
-  };
-  thread_local std::unique_ptr<void, Free> memory;
-  thread_local size_t room = 0;
-  size_t bytes = (static_cast<size_t>(n) * sizeof(T) + 63) / 64 * 64;
-  if (bytes > room) {
-    room = 0;
-    memory.reset(std::aligned_alloc(64, bytes));
-    if (!memory) throw std::bad_alloc();
-    std::fill_n(static_cast<char*>(memory.get()), bytes, 0);
-    room = bytes;
-  }
-  return static_cast<T*>(memory.get());
-}
 
 }  // namespace slipstream::cpu

@@ -137,7 +137,9 @@ class ConvolveWeight final : public Kernel {
   void add_unit(int64_t part, int64_t group, int64_t first, int64_t n, int64_t image, int64_t band) {
     auto cut = static_cast<size_t>(image_.cut);
     int64_t in_plane = volume(image_.size), out_plane = volume(result_);
-    T* planes = scratch<0, T>(block_ * image_.plane + 2 * kLanes);
+    engine::ThreadRoom<T> images(block_ * image_.plane + 2 * kLanes),
+        panel_room(one_ ? 0 : band_ * volume(result_) / result_[cut] * lanes_);
+    T* planes = images.data();
     const T* data = data_ + ((image * groups_ + group) * channels_ + first) * in_plane;
     for (int64_t c = 0; c < n; c++) image_.fill(planes + c * image_.plane, data + c * in_plane, band);
 
@@ -146,17 +148,16 @@ class ConvolveWeight final : public Kernel {
     int64_t per_row = out_plane / result_[cut];
     const T* gradient = gradient_ + (image * groups_ + group) * filters_ * out_plane + band * per_row;
     for (int64_t panel = 0; panel < panels_; panel++) {
-      const T* g = turned(gradient + panel * lanes_ * out_plane, volume(size), panel);
+      const T* g = turned(gradient + panel * lanes_ * out_plane, volume(size), panel, panel_room.data());
       T* to = sums(part, group, panel) + first * taps_ * lanes_;
       add_panel(planes, g, size, n * taps_, to);
     }
   }
 
-  // The gradients of a panel of filters, those of one place side by side.
-  const T* turned(const T* from, int64_t places, int64_t panel) {
+  // The gradients of a panel of filters, those of one place side by side: where they lie, or turned to `to`.
+  const T* turned(const T* from, int64_t places, int64_t panel, T* to) {
     if (one_) return from;
     int64_t out_plane = volume(result_), width = std::min(lanes_, filters_ - panel * lanes_);
-    T* to = scratch<1, T>(places * lanes_);
     constexpr auto item = static_cast<int64_t>(sizeof(T));
     if (width < lanes_) std::fill_n(to, places * lanes_, T(0));
     loops().transpose[std::countr_zero(sizeof(T))](to, lanes_, reinterpret_cast<const char*>(from), places, width, item,

@@ -63,24 +63,6 @@ void walk(const Space& space, const int64_t* strides, char* base, const int64_t*
 
 }  // namespace
 
-char* thread_scratch(size_t nbytes) {
-  struct Arena {
-    char* memory = nullptr;
-    size_t size = 0;
-    ~Arena() { std::free(memory); }
-  };
-  thread_local Arena arena;
-  if (nbytes > arena.size) {
-    std::free(arena.memory);
-    arena.size = 0;
-    size_t size = std::bit_ceil(std::max(nbytes, size_t{1} << 16));
-    arena.memory = static_cast<char*>(std::aligned_alloc(4096, size));
-    if (!arena.memory) fail(ErrorKind::memory, "out of memory: ", size, " bytes of scratch space");
-    arena.size = size;
-  }
-  return arena.memory;
-}
-
 Place place(const Operand& operand) {
   if (operand.is_scalar()) return {};
   return {operand.data(), &operand.strides, operand.dtype, nullptr, operand.storage()->data()};
@@ -331,7 +313,7 @@ void Plan::shift(std::span<const int64_t> bytes) {
 // ---- Evaluator ------------------------------------------------------------------------------------------------------
 
 Evaluator::Evaluator(const Plan& plan, int64_t elements, size_t extra)
-    : plan_(plan), scratch_(thread_scratch(plan.scratch + extra)) {
+    : plan_(plan), room_(plan.scratch + extra), scratch_(room_.data()) {
   for (size_t i = 0; i < plan.program.registers(); i++) {
     values_.push_back(nullptr);
     repeated_.push_back(false);

@@ -2,6 +2,7 @@
 // them, results go out again. Elementwise kernels store every block; reductions fold it.
 #pragma once
 
+#include "../engine/thread_room.h"
 #include "../program.h"
 #include "dispatch.h"
 
@@ -125,6 +126,7 @@ class Evaluator {
   void store(const Plan::Bound& operand, const void* from, int64_t p, int64_t n);
 
   const Plan& plan_;
+  engine::ThreadBytes room_;
   char* scratch_;
   // The registers, as two lists: written in parts and read as a whole, an Argument would wait for its parts.
   SmallVec<const void*, 16> values_;
@@ -133,8 +135,5 @@ class Evaluator {
   int64_t index_of_ = -1;  // the element that it belongs to
   SmallVec<int64_t, 4> staged_;  // by input: where the band that it holds begins, -1 for none
 };
-
-// Scratch memory of the calling thread; the next call invalidates it.
-char* thread_scratch(size_t nbytes);
 
 }  // namespace slipstream::cpu

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "../engine/thread_room.h"
 #include "matrix.h"
 #include "panels.h"
 #include "room.h"
@@ -166,44 +167,39 @@ class PackedProduct final : public TiledKernel {
       loops().pack_b(to, &b_.at(k, first), lines, depth, b_.down);
   }
 
-  // A block of the depth of some columns.
-  Columns<T> columns_of(Part columns, int64_t k, int64_t depth) {
+  // A block of the depth of some columns, packed in `own` where this tile alone needs them.
+  Columns<T> columns_of(Part columns, int64_t k, int64_t depth, T* own) {
     int64_t width = loops().width;
     if (columns_in_place_) return {&b_.at(k, columns.begin), b_.down, width};
-    T* packed = nullptr;
-    if (padded_columns_ > 0) {
-      packed = (*packed_columns_)[0] + padded_columns_ * k + columns.begin * depth;
-    } else {
-      packed = room<1>(across_.largest() * depth_);
-      pack_columns(packed, columns.begin, columns.size, k, depth);
-    }
-    return {packed, width, width * depth};
+    if (padded_columns_ > 0)
+      return {(*packed_columns_)[0] + padded_columns_ * k + columns.begin * depth, width, width * depth};
+    pack_columns(own, columns.begin, columns.size, k, depth);
+    return {own, width, width * depth};
   }
 
-  // A block of the depth of some rows: where they lie, or packed.
-  Rows<T> rows_of(Part rows, int64_t k, int64_t depth) {
+  // A block of the depth of some rows: where they lie, or packed, in `own` where this tile alone needs them.
+  Rows<T> rows_of(Part rows, int64_t k, int64_t depth, T* own) {
     int64_t height = loops().height;
     if (rows.begin < whole_rows_) return {&a_.at(rows.begin, k), a_.down, a_.right, a_.down * height};
-    T* packed = nullptr;
-    if (padded_rows_ > 0) {
-      packed = (*packed_rows_)[0] + padded_rows_ * k + (rows.begin - whole_rows_) * depth;
-    } else {
-      packed = room<0>(kBlock * height * depth_);
-      pack_rows(packed, rows.begin, rows.size, k, depth);
-    }
-    return {packed, 1, height, height * depth};
+    if (padded_rows_ > 0)
+      return {(*packed_rows_)[0] + padded_rows_ * k + (rows.begin - whole_rows_) * depth, 1, height, height * depth};
+    pack_rows(own, rows.begin, rows.size, k, depth);
+    return {own, 1, height, height * depth};
   }
 
   void multiply(Part rows, Part columns, T* to, int64_t down, std::span<const MemoryRows> needed_next = {}) {
     int64_t most = kBlock * loops().height;
+    int64_t own_columns = columns_in_place_ || padded_columns_ > 0 ? 0 : across_.largest() * depth_;
+    int64_t own_rows = whole_rows_ == c_.rows || padded_rows_ > 0 ? 0 : std::min(most, down_.largest()) * depth_;
+    engine::ThreadRoom<T> own(own_columns + own_rows);
     for (int64_t k = 0; k < a_.columns; k += depth_) {
       int64_t depth = std::min(depth_, a_.columns - k);
-      Columns<T> b = columns_of(columns, k, depth);
+      Columns<T> b = columns_of(columns, k, depth, own.data());
       for (int64_t i = 0, n = 0; i < rows.size; i += n) {
         n = std::min(most, rows.size - i);
         if (rows.begin + i < whole_rows_) n = std::min(n, whole_rows_ - rows.begin - i);
-        PanelProduct<T> part{rows_of({rows.begin + i, n}, k, depth), b, to + (turned_ ? i : i * down), n, columns.size,
-                             depth, down, turned_, k > 0};
+        Rows<T> a = rows_of({rows.begin + i, n}, k, depth, own.data() + own_columns);
+        PanelProduct<T> part{a, b, to + (turned_ ? i : i * down), n, columns.size, depth, down, turned_, k > 0};
         if (k + depth == a_.columns) part.needed_next = {needed_next.data(), std::ssize(needed_next), i};
         loops().multiply(part);
       }
@@ -213,24 +209,10 @@ class PackedProduct final : public TiledKernel {
   // In a place of its own first: lines of the result that are a power of two apart fall onto few of the cache.
   void multiply_turned(Part rows, Part columns) {
     int64_t pitch = rows.size + 16;
-    T* block = room<2>(pitch * columns.size);
-    multiply(rows, columns, block, pitch);
+    engine::ThreadRoom<T> block(pitch * columns.size);
+    multiply(rows, columns, block.data(), pitch);
     for (int64_t j = 0; j < columns.size; j++)
-      std::copy_n(block + j * pitch, rows.size, &c_.at(rows.begin, columns.begin + j));
-  }
-
-  // Some of the calling thread.
-  template <int which>
-  static T* room(int64_t size) {
-    constexpr int64_t kAlign = 64;
-    thread_local std::unique_ptr<T[]> memory;
-    thread_local int64_t there = 0;
-    if (there < size) {
-      memory = std::make_unique_for_overwrite<T[]>(static_cast<size_t>(size) + kAlign / sizeof(T));
-      there = size;
-    }
-    auto at = reinterpret_cast<uintptr_t>(memory.get());
-    return reinterpret_cast<T*>((at + kAlign - 1) / kAlign * kAlign);
+      std::copy_n(block.data() + j * pitch, rows.size, &c_.at(rows.begin, columns.begin + j));
   }
 
   bool turned_;  // is the result made in columns

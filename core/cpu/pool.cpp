@@ -105,7 +105,8 @@ class Pool final : public PoolPlanes<T> {
     T* out = out_ + plane * volume(size_);
     bool largest = params_.kind == PoolKind::max;
     T none = largest ? -std::numeric_limits<T>::infinity() : T(0);
-    T* row = scratch<2, T>(padded_);
+    engine::ThreadRoom<T> row_room(padded_);
+    T* row = row_room.data();
     std::fill_n(row, padded_, none);
     int64_t n = this->reached();
     this->each_result_row([&](int64_t d, int64_t h, int64_t at) {
@@ -151,7 +152,8 @@ class SpreadPool final : public PoolPlanes<T> {
     const T* gradient = gradient_ + plane * volume(size_);
     T* out = out_ + plane * volume(this->data_size_);
     std::fill_n(out, volume(this->data_size_), T(0));
-    T *row = scratch<2, T>(padded_), *values = scratch<3, T>(size_[2]);
+    engine::ThreadRoom<T> row_room(padded_), value_room(size_[2]);
+    T *row = row_room.data(), *values = value_room.data();
     this->each_result_row([&](int64_t d, int64_t h, int64_t at) {
       T rows = this->counts_[0][static_cast<size_t>(d)] * this->counts_[1][static_cast<size_t>(h)];
       for (int64_t i = 0; i < size_[2]; i++)
@@ -191,10 +193,13 @@ class LargestPool final : public PoolPlanes<T> {
     T* out = out_ + plane * (kToPlaces ? data_plane : result_plane);
     if (kToPlaces) std::fill_n(out, data_plane, T(0));
     constexpr T none = -std::numeric_limits<T>::infinity();
-    T *row = scratch<2, T>(padded_), *best = scratch<3, T>(size_[2]);
-    auto* tap = scratch<4, Index>(size_[2]);
+    engine::ThreadRoom<T> row_room(padded_), best_room(size_[2]);
+    engine::ThreadRoom<Index> tap_room(size_[2]);
+    engine::ThreadRoom<int64_t> place_room(volume(params_.kernel));
+    T *row = row_room.data(), *best = best_room.data();
+    Index* tap = tap_room.data();
     // Where the taps of the window lie, from the place of the window's first column.
-    int64_t* places = scratch<5, int64_t>(volume(params_.kernel));
+    int64_t* places = place_room.data();
     std::fill_n(row, padded_, none);
     int64_t wide = params_.kernel[2];
     this->each_result_row([&](int64_t d, int64_t h, int64_t at) {

@@ -307,10 +307,10 @@ class ReduceKernel final : public MovingKernel {
     int64_t n = combine_chunks(), begin = outputs_ * chunk / n, end = outputs_ * (chunk + 1) / n;
     int64_t width = logical_.inner_reduced ? 1 : kWidth;
     size_t value = static_cast<size_t>(width) * size_;
-    char* stack = thread_scratch(value * Pairwise::kDepth);
+    engine::ThreadBytes stack(value * Pairwise::kDepth);
     for (int64_t o = begin; o < end; o += width) {
       int64_t m = std::min(width, end - o);
-      Pairwise tree(loops_, stack, value, m);
+      Pairwise tree(loops_, stack.data(), value, m);
       for (int64_t s = 0; s < segments_; s++) {
         int64_t at = logical_.inner_reduced ? o * segments_ + s : s * outputs_ + o;
         std::memcpy(tree.next(), partial_.data() + static_cast<size_t>(at) * size_, static_cast<size_t>(m) * size_);

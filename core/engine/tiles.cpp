@@ -7,6 +7,7 @@
 #include "../program.h"
 #include "device.h"
 #include "task.h"
+#include "thread_room.h"
 
 namespace slipstream::engine {
 
@@ -143,18 +144,6 @@ class Pairing {
   std::unordered_map<const Storage*, Result> results_;
 };
 
-// Room for a tile of the calling thread.
-char* tile_room(size_t nbytes) {
-  constexpr size_t kAlign = 64;
-  thread_local std::unique_ptr<char[]> memory;
-  thread_local size_t size = 0;
-  if (size < nbytes) {
-    memory = std::make_unique_for_overwrite<char[]>(nbytes + kAlign);
-    size = nbytes;
-  }
-  return memory.get() + kAlign - reinterpret_cast<uintptr_t>(memory.get()) % kAlign;
-}
-
 class TilesKernel final : public Kernel {
  public:
   TilesKernel(const Record& first, const Record& then, std::unique_ptr<TiledKernel> tiled)
@@ -172,8 +161,8 @@ class TilesKernel final : public Kernel {
     TiledKernel::Box box = tiled_->box(chunk);
     Shape shape{box.size[0], box.size[1], box.size[2]};
     View tile{made_.dtype, 0, shape, row_major(shape, itemsize(made_.dtype))};
-    char* room = tile_room(tile.nbytes());
-    Array dense(new Storage(device_of(then_), tile.nbytes(), room, nullptr), tile);
+    ThreadBytes room(tile.nbytes());
+    Array dense(new Storage(device_of(then_), tile.nbytes(), room.data(), nullptr), tile);
     Record part;
     part.op = then_.op;
     part.compute = then_.compute;
@@ -183,7 +172,7 @@ class TilesKernel final : public Kernel {
       part.inputs.push_back(input.storage() == made_.storage() ? Operand(dense) : cut_out(input, box));
     for (const Operand& output : then_.outputs) part.outputs.push_back(cut_out(output, box));
     Needed needed = needed_by(part, dense.storage());
-    tiled_->run_to(chunk, room, {needed.begin(), needed.end()});
+    tiled_->run_to(chunk, room.data(), {needed.begin(), needed.end()});
     std::unique_ptr<Kernel> kernel = make_(part);
     for (int step = 0, steps = kernel->phases(); step < steps; step++)
       for (int64_t i = 0, n = kernel->chunks(step); i < n; i++) kernel->run(step, i);

@@ -16,8 +16,8 @@ constexpr int kBytes = 64, kHeight = 8, kVectors = 3;
 constexpr int64_t kDepth = 4096;  // in bytes: panels stay in the second cache
 constexpr bool kAnyRows = true;
 template <class T>
-constexpr cpu::TileSizes kTiles = sizeof(T) == 4 ? cpu::TileSizes{64, 2048, 64, 192, 160e6}
-                                                 : cpu::TileSizes{128, 384, 64, 192, 26e6};
+constexpr cpu::TileSizes kTiles =
+    sizeof(T) == 4 ? cpu::TileSizes{64, 2048, 64, 192, 160e6} : cpu::TileSizes{128, 384, 64, 192, 26e6};
 #else
 constexpr int kBytes = 32, kHeight = 6, kVectors = 2;
 constexpr int64_t kDepth = 1280;  // in bytes: a panel of b stays in the first cache
@@ -163,7 +163,8 @@ void part_of_block(const cpu::PanelProduct<T>& p, const cpu::Rows<T>& a, const c
 // Brings a block of what is needed next into the cache, line by line. Inline: calls of a function that does nothing but
 // this the compiler leaves out as without effect.
 template <class T>
-[[gnu::always_inline]] inline void fetch(const cpu::NeededNext& next, int64_t row, int64_t column, int64_t rows, int64_t columns) {
+[[gnu::always_inline]] inline void fetch(const cpu::NeededNext& next, int64_t row, int64_t column, int64_t rows,
+                                         int64_t columns) {
   constexpr int64_t kLine = 64, kNumber = static_cast<int64_t>(sizeof(T));
   for (int64_t i = 0; i < next.count; i++) {
     const char* at = next.which[i].data + (next.first_row + row) * next.which[i].down + column * kNumber;
