@@ -47,15 +47,32 @@ def test_places_of_ties_and_nan(name: str, dtype: str, rng: numpy.random.Generat
                     same(getattr(ours, name)(axis), numpy.asarray(getattr(theirs, name)(axis)))
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "float32", "float64"])
+@pytest.mark.parametrize("dtype", REAL[1:])
 def test_place_of_a_lone_winner(dtype: str) -> None:
-    """Wherever it is: in the first lanes, the last ones, and past the whole vectors."""
-    n = 9000
-    for at in (0, 1, 31, 32, 4063, 4064, 4065, 8127, 8128, n - 9, n - 1):
-        x = numpy.zeros(n, dtype)
-        x[at] = 1
-        assert np.argmax(np.array(x, dtype=dtype)).item() == at
-        assert np.argmin(np.array(1 - x, dtype=dtype)).item() == at
+    """Wherever it is: in the first lanes, the last ones, at the ends of blocks, and past the whole vectors."""
+    edges = [at + d for at in (32, 1024, 2048, 4064, 8128, 8192) for d in (-1, 0, 1)]
+    for n in (15, 67, 259, 1000, 9000):
+        for at in {0, 1, *edges, n - 9, n - 1}:
+            if at >= n:
+                continue
+            low = numpy.full(n, 3, dtype) if dtype[0] == "u" else numpy.full(n, -3, dtype)
+            low[at] += 2
+            assert np.argmax(np.array(low, dtype=dtype)).item() == at
+            high = numpy.full(n, 3, dtype)
+            high[at] -= 2
+            assert np.argmin(np.array(high, dtype=dtype)).item() == at
+            if dtype[0] == "f":
+                high[at:] = numpy.nan
+                assert np.argmin(np.array(high, dtype=dtype)).item() == at
+                assert np.argmax(np.array(high, dtype=dtype)).item() == at
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_places_among_infinities_and_zeros(dtype: str) -> None:
+    infinity = numpy.full(5000, numpy.inf, dtype)
+    zeros = numpy.copysign(numpy.zeros(5000, dtype), numpy.arange(5000, dtype=dtype) % 3 - 1)
+    for x in (infinity, -infinity, zeros, -zeros):
+        assert np.argmax(np.array(x, dtype=dtype)).item() == np.argmin(np.array(x, dtype=dtype)).item() == 0
 
 
 # ---- scans
