@@ -96,7 +96,7 @@ void bind_norm(nb::module_& m) {
       },
       nb::arg("x"), nb::arg("weight"), nb::arg("bias").none(), nb::arg("units").none(), nb::arg("flatten"),
       "x @ weight.T, plus the bias; with flatten, all axes of x but the first are one.");
-  m.def("softmax", &softmax, nb::arg("x"), nb::arg("log"), "Along the last axis, or the logarithm of it.");
+  m.def("softmax", &softmax, nb::arg("x"), nb::arg("axis"), nb::arg("log"), "Along the axis, or the logarithm of it.");
   m.def(
       "layer_norm",
       [](const Array& x, const Array& gamma, const Array& beta, double eps) {

@@ -1,11 +1,13 @@
 // Kernels of softmax and layer normalisation: a row at a time, which stays in the first cache from its sums to its
-// results, while the next one is on its way there.
+// results, while the next one is on its way there; or some columns, which stay in the second.
 #include <algorithm>
 #include <cmath>
 
+#include "../engine/thread_room.h"
 #include "../moving.h"
 #include "../ops/row_norm.h"
 #include "backend.h"
+#include "convert.h"
 #include "dispatch.h"
 #include "norm.h"
 
@@ -23,7 +25,7 @@ T* at(const Operand& x) {
 // Rows one after another, so many in a chunk. Short ones go through the loops many at once.
 class ByRow : public MovingKernel {
  public:
-  explicit ByRow(const Operand& x) : n_(x.shape[x.ndim() - 1]), rows_(n_ ? x.size() / n_ : 0) {
+  explicit ByRow(const Operand& x, int axis) : n_(x.shape[axis]), rows_(n_ ? x.size() / n_ : 0) {
     together_ = std::max<int64_t>(1, kChunk / std::max<int64_t>(1, n_));
   }
   int64_t chunks(int) const override { return std::max<int64_t>(1, (rows_ + together_ - 1) / together_); }
@@ -108,7 +110,7 @@ template <class T>
 class Softmax final : public ByRow {
  public:
   explicit Softmax(const Record& call)
-      : ByRow(call.inputs[0]),
+      : ByRow(call.inputs[0], row_norm_axis(call)),
         log_(call.as<SoftmaxParams>().log),
         x_(at<const T>(call.inputs[0])),
         out_(at<T>(call.outputs[0])) {}
@@ -202,11 +204,87 @@ class Softmax final : public ByRow {
   T* out_;
 };
 
+// Along an axis that others follow: a few of the columns at a time.
+template <class T>
+class ColumnSoftmax final : public MovingKernel {
+ public:
+  explicit ColumnSoftmax(const Record& call)
+      : log_(call.as<SoftmaxParams>().log), x_(at<const T>(call.inputs[0])), out_(at<T>(call.outputs[0])) {
+    const Shape& shape = call.outputs[0].shape;
+    int axis = call.as<SoftmaxParams>().axis;
+    n_ = shape[axis];
+    for (int i = axis + 1; i < shape.size(); i++) inner_ *= shape[i];
+    int64_t fit = kStrip / std::max<int64_t>(1, n_) / kLine * kLine;
+    width_ = std::clamp(fit, kLine, std::min(kWidest, (inner_ + kLine - 1) / kLine * kLine));
+    across_ = chunks_of(inner_, width_);
+    strips_ = n_ ? count(shape) / (n_ * inner_) * across_ : 0;
+    together_ = std::max<int64_t>(1, kChunk / std::max<int64_t>(1, n_ * std::min(width_, inner_)));
+  }
+  int64_t chunks(int) const override { return chunks_of(strips_, together_); }
+  void run(int, int64_t chunk) override {
+    for (int64_t i = chunk * together_; i < std::min(strips_, (chunk + 1) * together_); i++) {
+      int64_t column = i % across_ * width_, begin = i / across_ * n_ * inner_ + column;
+      run_strip(x_ + begin, out_ + begin, std::min(width_, inner_ - column));
+    }
+  }
+  void shift(std::span<const int64_t> bytes) override {
+    shift_by(x_, bytes[0]);
+    shift_by(out_, bytes[1]);
+  }
+
+ private:
+  static constexpr int64_t kLine = 64 / sizeof(T);
+  static constexpr int64_t kStrip = (512 << 10) / sizeof(T);  // elements of a strip
+  static constexpr int64_t kWidest = 1024;
+  static constexpr int64_t kTogether = 32;  // rows that are added up in T
+
+  void run_strip(const T* x, T* out, int64_t width) const {
+    alignas(64) T top[kWidest], sums[kWidest];
+    double totals[kWidest];
+    std::fill_n(totals, width, 0.0);
+    loops_.max.fold(top, x, inner_, n_, width);
+    for (int64_t r = 0; r < n_; r += kTogether) {
+      int64_t rows = std::min(kTogether, n_ - r);
+      add_powers(sums, x + r * inner_, out + r * inner_, top, rows, width);
+      for (int64_t j = 0; j < width; j++) totals[j] += static_cast<double>(sums[j]);
+    }
+    for (int64_t j = 0; j < width; j++) sums[j] = static_cast<T>(log_ ? std::log(totals[j]) : 1 / totals[j]);
+    MapLoop last = log_ ? loops_.subtract : loops_.multiply;
+    for (int64_t i = 0; i < n_; i++) {
+      Argument args[] = {{out + i * inner_, false}, {sums, false}};
+      last(out + i * inner_, args, width);
+    }
+  }
+
+  // The powers of some rows go to `out` and their sums to `sums`; for the logarithm `out` is what the powers are of.
+  void add_powers(T* sums, const T* x, T* out, const T* top, int64_t rows, int64_t width) const {
+    if (!log_) {
+      for (int64_t i = 0; i < rows; i++) loops_.powers(out + i * inner_, x + i * inner_, {top, false}, width);
+      return loops_.sum.fold(sums, out, inner_, rows, width);
+    }
+    engine::ThreadRoom<T> powers(rows * width);
+    for (int64_t i = 0; i < rows; i++) {
+      T* to = out + i * inner_;
+      Argument args[] = {{x + i * inner_, false}, {top, false}}, moved[] = {{to, false}};
+      loops_.subtract(to, args, width);
+      loops_.exp(powers.data() + i * width, moved, width);
+    }
+    loops_.sum.fold(sums, powers.data(), width, rows, width);
+  }
+
+  TableLoops<T> loops_;
+  bool log_;
+  const T* x_;
+  T* out_;
+  int64_t n_ = 0, inner_ = 1;  // elements along the axis; columns
+  int64_t width_, across_, strips_, together_;
+};
+
 template <class T>
 class LayerNorm final : public ByRow {
  public:
   explicit LayerNorm(const Record& call)
-      : ByRow(call.inputs[0]),
+      : ByRow(call.inputs[0], row_norm_axis(call)),
         eps_(call.as<LayerNormParams>().eps),
         x_(at<const T>(call.inputs[0])),
         gamma_(at<const T>(call.inputs[1])),
@@ -290,10 +368,17 @@ std::unique_ptr<Kernel> make(const Record& call) {
   return std::make_unique<K<double>>(call);
 }
 
+std::unique_ptr<Kernel> make_softmax(const Record& call) {
+  const Shape& shape = call.outputs[0].shape;
+  bool rows =
+      std::all_of(shape.begin() + call.as<SoftmaxParams>().axis + 1, shape.end(), [](int64_t d) { return d == 1; });
+  return rows ? make<Softmax>(call) : make<ColumnSoftmax>(call);
+}
+
 }  // namespace
 
 void register_row_norm(engine::Backend& backend) {
-  backend.provide(kSoftmax, &make<Softmax>);
+  backend.provide(kSoftmax, &make_softmax);
   backend.provide(kLayerNorm, &make<LayerNorm>);
 }
 

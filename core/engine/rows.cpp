@@ -27,7 +27,7 @@ const Shape& space_of(const Record& call) { return reduces(call) ? call.inputs[0
 // not of the kind.
 int kept_axes(const Record& call) {
   if (call.op->flags != kPure || call.in_place || call.outputs.empty()) return 0;
-  if (is_row_norm(*call.op)) return call.outputs[0].ndim() - 1;
+  if (is_row_norm(*call.op)) return row_norm_axis(call);
   if (call.op->row == Row::none && call.op != &kMap && call.op != &kReduce) return 0;
   if (!reduces(call)) return call.outputs[0].ndim();
   uint32_t axes = call.as<ReduceParams>().axes;

@@ -14,20 +14,23 @@ const Op kLayerNorm{"layer_norm"};
 
 bool is_row_norm(const Op& op) { return &op == &kSoftmax || &op == &kLayerNorm; }
 
+int row_norm_axis(const Record& call) {
+  return call.op == &kSoftmax ? call.as<SoftmaxParams>().axis : call.outputs[0].ndim() - 1;
+}
+
 namespace {
 
 void check(const char* op, const Array& x) {
-  if (x.ndim() < 1) fail(ErrorKind::value, op, ": data without axes has no rows");
   if (x.dtype != DType::f32 && x.dtype != DType::f64)
     fail(ErrorKind::type, op, ": dtype ", x.dtype, " is neither float32 nor float64");
 }
 
 Array row(Row row, const Array& a, const Arg& b) { return elementwise(row, {Arg(a), b}); }
 
-ReduceOptions along_rows(const Array& x) {
+ReduceOptions along(int axis) {
   ReduceOptions over;
   over.keepdims = true;
-  over.axes = 1u << (x.ndim() - 1);
+  over.axes = 1u << axis;
   return over;
 }
 
@@ -39,16 +42,17 @@ Record call_on_rows(const Op& op, std::shared_ptr<OpParams> params, const Array&
   return call;
 }
 
-Array softmax_value(const Array& x, bool log) {
+Array softmax_value(const Array& x, int axis, bool log) {
   auto params = std::make_shared<SoftmaxParams>();
+  params->axis = axis;
   params->log = log;
   Record call = call_on_rows(kSoftmax, std::move(params), x);
   return record_new(std::move(call), Array(x.shape, x.dtype, x.device()));
 }
 
 // y (g - sum(g y)); of the logarithm: g - exp(y) sum(g).
-Array softmax_gradient(const Array& g, const Array& y, bool log) {
-  ReduceOptions over = along_rows(y);
+Array softmax_gradient(const Array& g, const Array& y, int axis, bool log) {
+  ReduceOptions over = along(axis);
   if (log) return row(Row::subtract, g, row(Row::multiply, elementwise(Row::exp, {Arg(y)}), reduce(Row::sum, g, over)));
   return row(Row::multiply, y, row(Row::subtract, g, reduce(Row::sum, row(Row::multiply, g, y), over)));
 }
@@ -75,7 +79,7 @@ struct LayerNormSaved {
 // With n = (x - mean) / deviation, over rows of a length: that of the result g gives, with h = g gamma,
 // (h - mean(h) - n mean(h n)) / deviation; those of mean and deviation give themselves and n, over the length.
 Array gradient_of_data(std::span<const Array> gs, const Array& normal, const LayerNormSaved& saved) {
-  ReduceOptions over = along_rows(normal);
+  ReduceOptions over = along(normal.ndim() - 1);
   Array total;
   auto add = [&](const Array& part) { total = total ? row(Row::add, total, part) : part; };
   if (gs[0]) {
@@ -105,13 +109,14 @@ std::vector<Array> layer_norm_gradient(std::span<const Array> gs, const LayerNor
 
 }  // namespace
 
-Array softmax(const Array& x, bool log) {
+Array softmax(const Array& x, int axis, bool log) {
   const char* name = log ? "log_softmax" : "softmax";
   check(name, x);
-  if (!tape::follows(x)) return softmax_value(x, log);
-  Array made = softmax_value(x.detached(), log);
-  auto gradient = [y = tape::Saved::result(made), log](const Array& g) {
-    return std::vector<Array>{softmax_gradient(g, y.get(), log)};
+  axis = normalize_axis(axis, x.ndim(), name);
+  if (!tape::follows(x)) return softmax_value(x, axis, log);
+  Array made = softmax_value(x.detached(), axis, log);
+  auto gradient = [y = tape::Saved::result(made), axis, log](const Array& g) {
+    return std::vector<Array>{softmax_gradient(g, y.get(), axis, log)};
   };
   tape::note(name, made, {&x}, std::move(gradient));
   return made;
@@ -120,6 +125,7 @@ Array softmax(const Array& x, bool log) {
 LayerNormed layer_norm(const Array& x, const Array& gamma, const Array& beta, double eps) {
   const char* name = kLayerNorm.name;
   check(name, x);
+  if (x.ndim() < 1) fail(ErrorKind::value, name, ": data without axes has no rows");
   for (const Array* p : {&gamma, &beta}) {
     same_device(name, x, *p);
     if (p->dtype != x.dtype) fail(ErrorKind::type, name, ": dtypes ", x.dtype, " and ", p->dtype, " differ");

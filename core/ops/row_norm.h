@@ -1,4 +1,5 @@
-// Softmax and layer normalisation along the last axis: each row of the result is made of the same row of the data.
+// Softmax along an axis and layer normalisation along the last one: each line of the result is made of the same line of
+// the data.
 #pragma once
 
 #include "../op.h"
@@ -6,10 +7,11 @@
 namespace slipstream {
 
 // Arrays are row-major, of one float type, and have the shape of x; parameters are spread over it.
-extern const Op kSoftmax;    // x; gives the result
+extern const Op kSoftmax;  // x; gives the result
 extern const Op kLayerNorm;  // x, gamma, beta; gives the result, and the mean and deviation of each row
 
 struct SoftmaxParams final : ComparedParams<SoftmaxParams> {
+  int axis = 0;
   bool log = false;  // the logarithm of the result
   bool operator==(const SoftmaxParams&) const = default;
 };
@@ -19,9 +21,11 @@ struct LayerNormParams final : ComparedParams<LayerNormParams> {
 };
 // Is it one of the two?
 bool is_row_norm(const Op& op);
+// The axis along which such a call goes.
+int row_norm_axis(const Record& call);
 
-// exp(x) / sum(exp(x)) over the last axis, or its logarithm. float32 or float64, at least one axis.
-Array softmax(const Array& x, bool log);
+// exp(x) / sum(exp(x)) over the axis, or its logarithm. float32 or float64.
+Array softmax(const Array& x, int axis, bool log);
 
 struct LayerNormed {
   Array result;

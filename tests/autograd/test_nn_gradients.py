@@ -45,6 +45,8 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "masked_softmax": (lambda x: npx.masked_softmax(x, np.array([[1, 0, 1], [0, 0, 0]])), [(2, 3)]),
     "softmax of long rows": (npx.softmax, [(2, 3, 130)]),
     "log_softmax of long rows": (npx.log_softmax, [(2, 3, 130)]),
+    "softmax of many columns": (lambda x: npx.softmax(x, axis=1), [(2, 3, 70)]),
+    "log_softmax of many columns": (lambda x: npx.log_softmax(x, axis=-2), [(3, 70)]),
     "layer_norm": (npx.layer_norm, [(3, 5), (5,), (5,)]),
     "layer_norm of long rows": (npx.layer_norm, [(2, 2, 130), (130,), (130,)]),
     "layer_norm of one row": (npx.layer_norm, [(5,), (5,), (5,)]),

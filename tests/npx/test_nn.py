@@ -80,6 +80,37 @@ def test_masked_softmax(rng: numpy.random.Generator) -> None:
         npx.masked_softmax(np.array(x), np.ones(3))
 
 
+COLUMNS = [(3, 64), (1, 70), (1000, 65), (7, 1500), (2, 5, 8, 9), (3, 33, 10, 100), (2000, 64), (5, 63)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", COLUMNS)
+def test_softmax_of_columns(shape: tuple[int, ...], dtype: str, rng: numpy.random.Generator) -> None:
+    """Along axes that others follow, at sizes on both sides of where the kernel changes; views as data, too."""
+    x = (rng.normal(size=shape) * 20).astype(dtype)
+    bound = 1e-5 if dtype == "float32" else 1e-13
+    for axis in range(len(shape) - 1):
+        for ours, theirs in ((np.array(x, dtype=dtype), x), (np.array(x, dtype=dtype)[::-1], x[::-1])):
+            exact = theirs.astype("float64")
+            made, logs = npx.softmax(ours, axis=axis), npx.log_softmax(ours, axis=axis - len(shape))
+            assert made.dtype == logs.dtype == dtype
+            assert abs(made.asnumpy() - softmax(exact, axis)).max() < bound
+            moved = exact - exact.max(axis, keepdims=True)
+            wanted = moved - numpy.log(numpy.exp(moved).sum(axis, keepdims=True))
+            assert abs(logs.asnumpy() - wanted).max() < 100 * bound
+
+
+def test_softmax_of_columns_with_nan_and_infinity(rng: numpy.random.Generator) -> None:
+    x = rng.normal(size=(50, 80))
+    x[3, 5], x[4, 6], x[:, 7], x[9, 8] = numpy.nan, -numpy.inf, -numpy.inf, numpy.inf
+    with numpy.errstate(invalid="ignore"):
+        expected = softmax(x, 0)
+    for dtype in ("float32", "float64"):
+        made = npx.softmax(np.array(x, dtype=dtype), axis=0).asnumpy()
+        assert (numpy.isnan(made) == numpy.isnan(expected)).all()
+        assert abs(numpy.nan_to_num(made - expected)).max() < 1e-6
+
+
 def test_softmin_and_positions(rng: numpy.random.Generator) -> None:
     x = rng.normal(size=(3, 4))
     same(npx.softmin(np.array(x)), softmax(-x))

@@ -144,7 +144,7 @@ def test_softmax(rng: numpy.random.Generator) -> None:
     x = rng.normal(size=(3, 4)) * 50
     for axis in (-1, 0):
         same(npx.softmax(np.array(x), axis), softmax(x, axis))
-        same(npx.log_softmax(np.array(x), axis), numpy.log(softmax(x / 50, axis)) if False else log_softmax(x, axis))
+        same(npx.log_softmax(np.array(x), axis), log_softmax(x, axis))
     same(npx.softmax(np.array(x), temperature=10.0), softmax(x / 10))
     same(npx.softmax(np.array(x), dtype="float32"), softmax(x.astype("float32")))
     same(npx.softmax(np.array([[1, 2]], dtype="int32")), softmax(numpy.array([[1.0, 2.0]])))

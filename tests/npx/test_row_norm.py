@@ -97,9 +97,11 @@ def test_errors_name_the_values():
     with pytest.raises(TypeError, match="dtypes float32 and float64 differ"):
         _core.layer_norm(x, p, np.ones(3, dtype="float64"), 0.0)
     with pytest.raises(TypeError, match="log_softmax: dtype int64 is neither float32 nor float64"):
-        _core.softmax(np.ones(3, dtype="int64"), True)
-    with pytest.raises(ValueError, match="softmax: data without axes has no rows"):
-        _core.softmax(np.array(1.0), False)
+        _core.softmax(np.ones(3, dtype="int64"), 0, True)
+    with pytest.raises(IndexError, match="softmax: axis 2 is out of bounds for an array of dimension 1"):
+        _core.softmax(np.ones(3, dtype="float32"), 2, False)
+    with pytest.raises(ValueError, match="layer_norm: data without axes has no rows"):
+        _core.layer_norm(np.array(1.0, dtype="float32"), p, p, 0.0)
 
 
 def test_together_with_what_comes_before_and_after():

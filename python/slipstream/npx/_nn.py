@@ -55,9 +55,11 @@ def _shifted(x: ndarray, axis: int) -> ndarray:
     return x - constant(_core.max(x, axis=axis, keepdims=True))
 
 
-def _along_rows(x: ndarray, axis: int) -> bool:
-    """Is it a case for the kernel that goes row by row?"""
-    return axis in (-1, x.ndim - 1) and x.dtype in ("float32", "float64")
+def _is_one_kernel(x: ndarray, axis: int) -> bool:
+    """Is it a case for the kernel that goes over the data once? It does as many columns at a time as stay in the cache;
+    where these are few, passes over all of them are quicker."""
+    columns = math.prod(x.shape[axis:][1:])
+    return x.dtype in ("float32", "float64") and (columns == 1 or (columns >= 64 and x.shape[axis] <= 1024))
 
 
 def _in_float32(function: Callable[..., ndarray], x: ndarray, axis: int, kept: ndarray | None) -> ndarray:
@@ -70,8 +72,8 @@ def _softmax(x: ndarray, axis: int, kept: ndarray | None) -> ndarray:
         return x
     if x.dtype.itemsize == 2:
         return _in_float32(_softmax, x, axis, kept)
-    if kept is None and _along_rows(x, axis):
-        return _core.softmax(x, False)
+    if kept is None and _is_one_kernel(x, axis):
+        return _core.softmax(x, axis, False)
     if kept is None:
         e = _core.exp(_shifted(x, axis))
         return e / _core.sum(e, axis=axis, keepdims=True)
@@ -88,8 +90,8 @@ def _log_softmax(x: ndarray, axis: int, kept: ndarray | None) -> ndarray:
         return x
     if x.dtype.itemsize == 2:
         return _in_float32(_log_softmax, x, axis, kept)
-    if kept is None and _along_rows(x, axis):
-        return _core.softmax(x, True)
+    if kept is None and _is_one_kernel(x, axis):
+        return _core.softmax(x, axis, True)
     if kept is None:
         moved = _shifted(x, axis)
         return moved - _core.log(_core.sum(_core.exp(moved), axis=axis, keepdims=True))
