@@ -46,6 +46,7 @@ const Op& row_op(Row row) { return facts(row).op; }
 Rule row_rule(Row row) { return facts(row).rule; }
 int row_arity(Row row) { return facts(row).arity; }
 bool is_reduction(Row row) { return row != Row::none && facts(row).reduction; }
+bool is_elementwise(const Op& op) { return &op == &kMap || (op.row != Row::none && !is_reduction(op.row)); }
 Row combining_row(Row reduction) { return facts(reduction).combining; }
 std::optional<Scalar> reduction_identity(Row reduction) { return facts(reduction).identity; }
 

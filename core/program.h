@@ -144,6 +144,8 @@ DType scalar_type(Row row, DType compute, int argument);
 Rule row_rule(Row row);
 int row_arity(Row row);
 bool is_reduction(Row row);
+// Is it a row of the table, or a fused program of such, that works element by element?
+bool is_elementwise(const Op& op);
 Row combining_row(Row reduction);  // the elementwise row a reduction repeats: sum -> add
 std::optional<Scalar> reduction_identity(Row reduction);
 int row_cost(Row row, DType type);  // relative to one addition, for cutting work

@@ -28,8 +28,6 @@ FailurePtr inherited(Runtime& runtime, const Record& call) {
   return to_failure(runtime, call, std::make_exception_ptr(FailedResult(call.inputs[0].storage()->failure())));
 }
 
-bool is_elementwise(const Op& op) { return &op == &kMap || (op.row != Row::none && !is_reduction(op.row)); }
-
 // A result may use the buffer of an input that nobody can read afterwards: no handle, and no other recorded use.
 void take_over_dying_input(Record& call) {
   if (call.in_place || call.outputs.size() != 1 || !is_elementwise(*call.op)) return;

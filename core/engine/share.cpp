@@ -13,8 +13,6 @@ namespace slipstream::engine {
 
 namespace {
 
-bool is_elementwise(const Op& op) { return op.row != Row::none && !is_reduction(op.row); }
-
 bool same_view(const View& a, const View& b) {
   return a.dtype == b.dtype && a.offset == b.offset && a.shape == b.shape && a.strides == b.strides;
 }

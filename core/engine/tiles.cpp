@@ -15,10 +15,6 @@ namespace {
 
 constexpr int64_t kWorthwhile = 32 * 1024;  // elements; fewer stay in the cache by themselves
 
-bool is_elementwise(const Record& call) {
-  return call.op->flags == kPure && (call.op == &kMap || (call.op->row != Row::none && !is_reduction(call.op->row)));
-}
-
 // A tiled call's result as matrices, rows and columns.
 Shape boxes_of(const Record& tiled) {
   const Shape& shape = tiled.outputs[0].shape;
@@ -67,7 +63,7 @@ class Pairing {
       if (calls_[i].op) count(i);
     uint32_t last = groups_.empty() ? 0 : *std::max_element(groups_.begin(), groups_.end());
     for (size_t i = 0; i < calls_.size(); i++) {
-      if (!calls_[i].op || groups_[i] || !is_elementwise(calls_[i])) continue;
+      if (!calls_[i].op || groups_[i] || calls_[i].op->flags != kPure || !is_elementwise(*calls_[i].op)) continue;
       if (std::optional<size_t> first = partner(i)) groups_[*first] = groups_[i] = ++last;
     }
   }
