@@ -104,6 +104,20 @@ struct Grid {
     for (size_t i = 0; i + 1 < lines.size(); i++) n *= lines[i].n;
     return n;
   }
+
+  // Where each innermost line begins, in the image and in the result.
+  template <class F>
+  void each_row(F f) const {
+    int64_t rows = outer();
+    for (int64_t r = 0; r < rows; r++) {
+      int64_t image = 0, out = 0, rest = r;
+      for (size_t i = lines.size() - 1; i-- > 0; rest /= lines[i].n) {
+        image += rest % lines[i].n * lines[i].image;
+        out += rest % lines[i].n * lines[i].out;
+      }
+      f(image, out);
+    }
+  }
 };
 
 // Results that lie side by side, from a lane of a block on.
@@ -114,8 +128,7 @@ struct Run {
 
 template <class T>
 class Convolve final : public Kernel {
-  static constexpr int64_t kLanes = kConvVector / static_cast<int64_t>(sizeof(T));
-  static constexpr int64_t kWidest = kLanes * kConvVectors;
+  static constexpr int64_t kMostLanes = 64 / static_cast<int64_t>(sizeof(T));
   static constexpr int64_t kDepth = 600;                                             // weights of a filter at a time
   static constexpr int64_t kRows = 144;  // rows of images that a block reads
   static constexpr int64_t kImages = (3 << 16) / static_cast<int64_t>(sizeof(T));  // elements of images at a time
@@ -207,7 +220,7 @@ class Convolve final : public Kernel {
       Axes3 steps = steps_;
       steps[cut] = band_;
       image_.fit(steps, places_);
-      bool few = images_ * groups_ * bands_ < kUnits && work() > kWork && band_ * steps_[2] >= 16 * kLanes;
+      bool few = images_ * groups_ * bands_ < kUnits && work() > kWork && band_ * steps_[2] >= 16 * lanes_;
       if (band_ == 1 || (block_ * image_.plane <= kImages && !few)) break;
       bands_ *= 2;
     }
@@ -216,8 +229,8 @@ class Convolve final : public Kernel {
 
   // Images go together where they are small: then more than one takes part in what is read of the weights.
   void cut_filters() {
-    vectors_ = filters_ * kConvVectors <= kConvSums ? kConvVectors : 2;
-    panels_ = chunks_of(filters_, kConvSums / vectors_);
+    vectors_ = filters_ * kConvVectors <= loops_.sums ? kConvVectors : loops_.vectors;
+    panels_ = chunks_of(filters_, loops_.height(vectors_));
     heavy_ = channels_ * most_taps_ * filters_ > volume(steps_) * (channels_ + filters_);
     if (bands_ == 1) {
       together_ = std::min(images_, kImages / (block_ * image_.plane));
@@ -290,11 +303,11 @@ class Convolve final : public Kernel {
 
   // ---- one band of one group of some images, for some of the filters
 
-  // Neighbouring places of an image.
+  // Vectors of neighbouring places of an image.
   struct Tile {
-    const T* image;
     T* out;  // of its image and group
-    int64_t at;  // where all of them begin in it, if they lie side by side there too
+    const T* image[kConvVectors];
+    int64_t at[kConvVectors];  // where each begins in it, if its places lie side by side there too
     int32_t vectors;
     int32_t runs, last;  // else, these say where they go
   };
@@ -313,7 +326,7 @@ class Convolve final : public Kernel {
     item.group = rest / bands_ % groups_;
     int64_t first = rest / bands_ / groups_ * together_, n = std::min(together_, images_ - first);
     int64_t in_plane = volume(image_.size), out_plane = volume(out_size_), per_image = block_ * image_.plane;
-    T* planes = scratch<0, T>(together_ * per_image + 2 * kWidest);
+    T* planes = scratch<0, T>(together_ * per_image + 2 * widest_);
     for (int64_t block = 0; block < blocks_; block++) {
       for (int64_t i = 0; i < n; i++) {
         const T* in = in_ + (((first + i) * groups_ + item.group) * channels_ + block * block_) * in_plane;
@@ -360,58 +373,57 @@ class Convolve final : public Kernel {
     for (size_t i = 0; i < 3; i++) origin += pass.origin[i] * out_step[i], out_step[i] *= pass.step[i];
     Grid grid({Line{n[0], image_.rows[1] * image_.rows[2], out_step[0]}, Line{n[1], image_.rows[2], out_step[1]},
                Line{n[2], 1, out_step[2]}});
-    int64_t in_rows = grid.outer() * ((grid.lines.back().n + kLanes - 1) / kLanes * kLanes);
+    int64_t in_rows = grid.outer() * ((grid.lines.back().n + lanes_ - 1) / lanes_ * lanes_);
     if (grid.span() + grid.span() / 8 < in_rows)
       cut_flat(grid, item, planes, out, origin);
     else
       cut_rows(grid, item, planes, out, origin);
   }
 
-  static int32_t vectors_for(int64_t lanes) { return static_cast<int32_t>((lanes + kLanes - 1) / kLanes); }
+  // The tile that the next vector goes to.
+  Tile& open_tile(Item& item, T* out, bool full) const {
+    auto runs = static_cast<int32_t>(item.runs.size());
+    if (full) item.tiles.push_back({out, {}, {}, 0, runs, runs});
+    return item.tiles.back();
+  }
 
-  // Vectors along the innermost line.
+  // Vectors along the innermost line; those of a tile may be of several lines.
   void cut_rows(const Grid& grid, Item& item, const T* planes, T* out, int64_t origin) const {
     const Line row = grid.lines.back();
-    int64_t wide = vectors_ * kLanes, outer = grid.outer();
-    for (int64_t r = 0; r < outer; r++) {
-      int64_t image = 0, at = origin, rest = r;
-      for (size_t i = grid.lines.size() - 1; i-- > 0; rest /= grid.lines[i].n) {
-        image += rest % grid.lines[i].n * grid.lines[i].image;
-        at += rest % grid.lines[i].n * grid.lines[i].out;
+    bool direct = row.out == 1 && row.n % lanes_ == 0;
+    int64_t number = 0;
+    grid.each_row([&](int64_t image, int64_t at) {
+      for (int64_t x = 0; x < row.n; x += lanes_, number++) {
+        Tile& tile = open_tile(item, out, number % vectors_ == 0);
+        auto lane = static_cast<int32_t>(tile.vectors * lanes_), n = static_cast<int32_t>(std::min(lanes_, row.n - x));
+        tile.image[tile.vectors] = planes + image + x;
+        tile.at[tile.vectors++] = origin + at + x;
+        if (direct) continue;
+        item.runs.push_back({lane, n, origin + at + x * row.out, row.out});
+        tile.last++;
       }
-      for (int64_t x = 0; x < row.n; x += wide) {
-        int64_t count = std::min(wide, row.n - x);
-        auto runs = static_cast<int32_t>(item.runs.size());
-        if (row.out != 1 || count % kLanes != 0)
-          item.runs.push_back({0, static_cast<int32_t>(count), at + x * row.out, row.out});
-        item.tiles.push_back(
-            {planes + image + x, out, at + x, vectors_for(count), runs, static_cast<int32_t>(item.runs.size())});
-      }
-    }
+    });
   }
 
   // Vectors over all of the image, gaps between the lines included: for lines shorter than a vector.
   void cut_flat(const Grid& grid, Item& item, const T* planes, T* out, int64_t origin) const {
     const Line row = grid.lines.back();
-    int64_t wide = vectors_ * kLanes, outer = grid.outer(), span = grid.span(), begin = -1;
-    for (int64_t r = 0; r < outer; r++) {
-      int64_t image = 0, at = origin, rest = r;
-      for (size_t i = grid.lines.size() - 1; i-- > 0; rest /= grid.lines[i].n) {
-        image += rest % grid.lines[i].n * grid.lines[i].image;
-        at += rest % grid.lines[i].n * grid.lines[i].out;
-      }
+    int64_t end = 0, number = 0;  // end: of the last vector
+    grid.each_row([&](int64_t image, int64_t at) {
       for (int64_t x = 0; x < row.n;) {
-        if (begin < 0 || image + x >= begin + wide) {  // a new tile, from here on
-          begin = image + x;
-          auto runs = static_cast<int32_t>(item.runs.size());
-          item.tiles.push_back({planes + begin, out, 0, vectors_for(std::min(wide, span - begin)), runs, runs});
+        if (number == 0 || image + x >= end) {
+          Tile& tile = open_tile(item, out, number++ % vectors_ == 0);
+          tile.image[tile.vectors++] = planes + image + x;
+          end = image + x + lanes_;
         }
-        int64_t lane = image + x - begin, count = std::min(row.n - x, wide - lane);
-        item.runs.push_back({static_cast<int32_t>(lane), static_cast<int32_t>(count), at + x * row.out, row.out});
-        item.tiles.back().last++;
-        x += count;
+        Tile& tile = item.tiles.back();
+        int64_t lane = tile.vectors * lanes_ - (end - image - x), n = std::min(row.n - x, end - image - x);
+        item.runs.push_back(
+            {static_cast<int32_t>(lane), static_cast<int32_t>(n), origin + at + x * row.out, row.out});
+        tile.last++;
+        x += n;
       }
-    }
+    });
   }
 
   void run_tiles(const Pass& pass, const Item& item, int64_t block) const {
@@ -426,23 +438,28 @@ class Convolve final : public Kernel {
   }
 
   void run_block(const Tile& tile, int64_t panel, const Pass& pass, const Item& item, int64_t block) const {
-    alignas(64) T sums[kConvSums * kWidest];
+    alignas(64) T sums[kConvSums * kMostLanes];
     int64_t plane = volume(out_size_), first = panel_begin(panel), height = panel_begin(panel + 1) - first;
     T* out = tile.out + first * plane;
     bool direct = tile.runs == tile.last;
+    int64_t wide = tile.vectors * lanes_;
     ConvBlock<T> b{packed(pass, item.group, block, first),
-                   tile.image,
+                   {},
                    pass.offsets.data(),
                    block_channels(block) * static_cast<int64_t>(pass.taps.size()),
-                   direct ? out + tile.at : sums,
-                   direct ? plane : kWidest,
+                   {},
+                   direct ? plane : wide,
                    bias_ && block == 0 ? bias_ + item.group * filters_ + first : nullptr,
                    direct && block > 0};
+    for (int32_t j = 0; j < tile.vectors; j++) {
+      b.image[j] = tile.image[j];
+      b.out[j] = direct ? out + tile.at[j] : sums + j * lanes_;
+    }
     loops_.blocks[height - 1][tile.vectors - 1](b);
     for (int32_t r = tile.runs; r < tile.last; r++) {
       const Run& run = item.runs[static_cast<size_t>(r)];
       for (int64_t i = 0; i < height; i++)
-        store(out + i * plane + run.out, sums + i * kWidest + run.lane, run.n, run.step, block > 0);
+        store(out + i * plane + run.out, sums + i * wide + run.lane, run.n, run.step, block > 0);
     }
   }
 
@@ -456,6 +473,7 @@ class Convolve final : public Kernel {
   }
 
   const ConvLoops<T>& loops_ = conv_loops<T>();
+  const int64_t lanes_ = loops_.lanes, widest_ = lanes_ * kConvVectors;
   const ConvParams& params_;
   const T *in_, *weight_, *bias_;
   T* out_;

@@ -12,10 +12,9 @@ namespace {
 
 template <class T>
 class ConvolveWeight final : public Kernel {
-  static constexpr int64_t kLanes = kConvVector / static_cast<int64_t>(sizeof(T));
   static constexpr int64_t kDepth = 600;                                            // weights of a filter at a time
   static constexpr int64_t kImages = (3 << 16) / static_cast<int64_t>(sizeof(T));   // elements of images at a time
-  static constexpr int64_t kPlaces = (1 << 14) / kConvVector / 2;                   // of gradients at a time
+  static constexpr int64_t kPlaces = 256;                   // of gradients at a time
   static constexpr int64_t kSums = 1 << 22;                                         // elements of all parts' sums
   static constexpr double kWork = (4 << 20) / static_cast<double>(sizeof(T) / 4);   // multiply-adds of a chunk
 
@@ -37,9 +36,10 @@ class ConvolveWeight final : public Kernel {
     }
     taps_ = volume(kernel_);
     one_ = filters_ == 1;
-    vectors_ = filters_ <= kLanes ? 1 : 2;
-    lanes_ = one_ ? 1 : vectors_ * kLanes;
-    panels_ = chunks_of(filters_, lanes_);
+    int64_t all = chunks_of(filters_, loops_.lanes);
+    panels_ = chunks_of(all, loops_.across);
+    vectors_ = static_cast<int>(chunks_of(all, panels_));
+    lanes_ = one_ ? 1 : vectors_ * loops_.lanes;
     empty_ = call.outputs[0].size() == 0;
     if (empty_) return;
     cut();
@@ -137,7 +137,7 @@ class ConvolveWeight final : public Kernel {
   void add_unit(int64_t part, int64_t group, int64_t first, int64_t n, int64_t image, int64_t band) {
     auto cut = static_cast<size_t>(image_.cut);
     int64_t in_plane = volume(image_.size), out_plane = volume(result_);
-    T* planes = scratch<0, T>(block_ * image_.plane + 2 * kLanes);
+    T* planes = scratch<0, T>(block_ * image_.plane + 2 * loops_.lanes);
     const T* data = data_ + ((image * groups_ + group) * channels_ + first) * in_plane;
     for (int64_t c = 0; c < n; c++) image_.fill(planes + c * image_.plane, data + c * in_plane, band);
 
@@ -165,7 +165,7 @@ class ConvolveWeight final : public Kernel {
   }
 
   void add_panel(const T* planes, const T* gradients, const Axes3& size, int64_t weights, T* to) {
-    int64_t most = one_ ? kConvSums : kConvSums / vectors_, blocks = chunks_of(weights, most);
+    int64_t most = one_ ? kConvHeight : loops_.height(vectors_), blocks = chunks_of(weights, most);
     for (int64_t d = 0; d < size[0]; d++) {
       const T* image = planes + d * image_.rows[1] * image_.rows[2];
       const T* g = gradients + d * size[1] * size[2] * lanes_;

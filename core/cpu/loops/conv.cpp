@@ -12,13 +12,20 @@ namespace {
 
 using cpu::ConvBlock;
 using cpu::ConvWeightBlock;
-using cpu::kConvSums;
+using cpu::kConvHeight;
 using cpu::kConvVectors;
 
+// Sums in all registers but those of what they are made of.
+#if defined(__AVX512F__)
+constexpr int kBytes = 64, kSums = 24, kVectors = 3, kAcross = 4;
+#else
+constexpr int kBytes = 32, kSums = 12, kVectors = 2, kAcross = 2;
+#endif
+
 template <class T>
-using Vector [[gnu::vector_size(cpu::kConvVector)]] = T;
+using Vector [[gnu::vector_size(kBytes)]] = T;
 template <class T>
-constexpr int64_t kLanes = cpu::kConvVector / static_cast<int64_t>(sizeof(T));
+constexpr int64_t kLanes = kBytes / static_cast<int64_t>(sizeof(T));
 
 // Not returned: that would be another way of calling on processors without vectors of this size.
 template <class V, class T>
@@ -30,24 +37,27 @@ template <int height, int vectors, class T>
 void block(const ConvBlock<T>& p) {
   Vector<T> sums[height][vectors] = {};
   const T* weights = p.weights;
+  const T* image[vectors];
+  for (int j = 0; j < vectors; j++) image[j] = p.image[j];
   for (int64_t k = 0; k < p.depth; k++, weights += height) {
-    const T* at = p.image + p.offsets[k];
     Vector<T> x[vectors];
-    for (int j = 0; j < vectors; j++) load(x[j], at + j * kLanes<T>);
+    for (int j = 0; j < vectors; j++) load(x[j], image[j] + p.offsets[k]);
+#pragma GCC unroll 16
     for (int i = 0; i < height; i++)
       for (int j = 0; j < vectors; j++) sums[i][j] += weights[i] * x[j];
   }
+#pragma GCC unroll 16
   for (int i = 0; i < height; i++) {
-    T* to = p.out + i * p.down;
     T bias = p.bias ? p.bias[i] : T(0);
     for (int j = 0; j < vectors; j++) {
+      T* to = p.out[j] + i * p.down;
       Vector<T> sum = sums[i][j] + bias;
       if (p.add) {
         Vector<T> old;
-        load(old, to + j * kLanes<T>);
+        load(old, to);
         sum += old;
       }
-      std::memcpy(to + j * kLanes<T>, &sum, sizeof sum);
+      std::memcpy(to, &sum, sizeof sum);
     }
   }
 }
@@ -58,14 +68,17 @@ void weight_block(const ConvWeightBlock<T>& p) {
   const T* g = p.gradients;
   for (int64_t y = 0; y < p.rows; y++) {
     const T* at[height];
+#pragma GCC unroll 16
     for (int i = 0; i < height; i++) at[i] = p.image + y * p.pitch + p.offsets[i];
     for (int64_t x = 0; x < p.length; x++, g += vectors * kLanes<T>) {
       Vector<T> v[vectors];
       for (int j = 0; j < vectors; j++) load(v[j], g + j * kLanes<T>);
+#pragma GCC unroll 16
       for (int i = 0; i < height; i++)
         for (int j = 0; j < vectors; j++) sums[i][j] += at[i][x] * v[j];
     }
   }
+#pragma GCC unroll 16
   for (int i = 0; i < height; i++)
     for (int j = 0; j < vectors; j++) {
       T* to = p.out + i * p.down + j * kLanes<T>;
@@ -137,7 +150,7 @@ void rows(const cpu::ConvRows<T>& p) {
 
 template <int height, int vectors, class T>
 void fill_block(cpu::ConvLoops<T>& to) {
-  if constexpr (height * vectors <= kConvSums) {
+  if constexpr (height * vectors <= kSums) {
     to.blocks[height - 1][vectors - 1] = &block<height, vectors, T>;
     to.weights[height - 1][vectors - 1] = &weight_block<height, vectors, T>;
   }
@@ -145,15 +158,19 @@ void fill_block(cpu::ConvLoops<T>& to) {
 
 template <class T, int... i>
 void fill_conv_type(cpu::ConvLoops<T>& to, std::integer_sequence<int, i...>) {
+  to.lanes = kLanes<T>;
+  to.sums = kSums;
+  to.vectors = kVectors;
+  to.across = kAcross;
   (fill_block<i / kConvVectors + 1, i % kConvVectors + 1>(to), ...);
-  to.rows = &rows<T>;
   ((to.one_filter[i / kConvVectors] = &one_filter<i / kConvVectors + 1, T>), ...);
+  to.rows = &rows<T>;
 }
 
 }  // namespace
 
 void fill_conv(Loops& loops) {
-  constexpr auto all = std::make_integer_sequence<int, kConvSums * kConvVectors>{};
+  constexpr auto all = std::make_integer_sequence<int, kConvHeight * kConvVectors>{};
   fill_conv_type(loops.conv_f32, all);
   fill_conv_type(loops.conv_f64, all);
 }
