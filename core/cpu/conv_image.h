@@ -78,53 +78,67 @@ class ConvImage {
  private:
   std::vector<bool> used_;  // parts that some place lies in
 
+  // Of n places from `first` on, so many apart, those that lie in the source.
+  struct Inside {
+    int64_t begin, end;
+    Inside(int64_t n, int64_t first, int64_t step, int64_t size)
+        : begin(first >= 0 ? 0 : std::min(n, (-first + step - 1) / step)),
+          end(first >= size ? begin : std::clamp((size - first + step - 1) / step, begin, n)) {}
+  };
+
   // Rows that begin at `source`. Where the last axis has one place, rows are those of the axis before it.
   template <class T>
   void fill_part(T* to, const T* from, const Axes3& source) const {
     bool thin = size[2] == 1 && rows[2] == 1 && split[2] == 1 && before[2] == 0;
     auto last = static_cast<size_t>(thin ? 1 : 2), middle = last - 1;
+    int64_t n = rows[last], step = split[last];
+    Inside of_row(n, source[last], step, size[last]), of_slice(rows[middle], source[middle], split[middle], size[middle]);
+    bool dense = of_row.end - of_row.begin == size[last] && n == size[last] && split[middle] == 1;
     int64_t outer = thin ? 1 : rows[0];
-    for (int64_t d = 0; d < outer; d++) {
+    for (int64_t d = 0; d < outer; d++, to += rows[middle] * n) {
       int64_t z = thin ? 0 : source[0] + d * split[0];
-      for (int64_t h = 0; h < rows[middle]; h++, to += rows[last]) {
-        int64_t y = source[middle] + h * split[middle];
-        bool inside = y >= 0 && y < size[middle] && (thin || (z >= 0 && z < size[0]));
-        if (!inside)
-          clear(to, rows[last]);
-        else
-          fill_row(to, rows[last], from + (z * size[middle] + y) * size[last], source[last], split[last], size[last]);
-      }
+      Inside y = thin || (z >= 0 && z < size[0]) ? of_slice : Inside(0, 0, 1, 0);
+      const T* row = from + (z * size[middle] + source[middle] + y.begin * split[middle]) * size[last];
+      clear(to, y.begin * n);
+      if (dense)
+        std::memcpy(to + y.begin * n, row, static_cast<size_t>((y.end - y.begin) * n) * sizeof(T));
+      else
+        for (int64_t h = y.begin; h < y.end; h++, row += split[middle] * size[last])
+          fill_row(to + h * n, n, row + source[last], step, of_row);
+      clear(to + y.end * n, (rows[middle] - y.end) * n);
     }
   }
 
   template <class T>
-  static void fill_row(T* to, int64_t n, const T* from, int64_t first, int64_t step, int64_t size) {
-    int64_t begin = first >= 0 ? 0 : std::min(n, (-first + step - 1) / step);
-    int64_t end = std::clamp((size - first + step - 1) / step, begin, n);
-    clear(to, begin);
+  static void fill_row(T* to, int64_t n, const T* from, int64_t step, const Inside& x) {
     constexpr auto item = static_cast<int64_t>(sizeof(T));
+    clear(to, x.begin);
     if (step == 1)
-      copy(to + begin, from + first + begin, end - begin);
+      copy(to + x.begin, from + x.begin, x.end - x.begin);
     else
       loops().gather[std::countr_zero(sizeof(T))](
-          to + begin, reinterpret_cast<const char*>(from + first + begin * step), step * item, end - begin);
-    clear(to + end, n - end);
+          to + x.begin, reinterpret_cast<const char*>(from + x.begin * step), step * item, x.end - x.begin);
+    clear(to + x.end, n - x.end);
   }
 
-  // Rows are short: a call of the library would cost more than the work.
-  template <class T>
+  // Rows are short: a call of the library would cost more than the work. The last few are written twice where they do
+  // not fill a step.
+  template <int64_t few = 8, class T>
   static void copy(T* to, const T* from, int64_t n) {
-    for (; n >= 8; n -= 8, to += 8, from += 8) std::memcpy(to, from, 8 * sizeof(T));
-    for (; n > 0; n--) {
-      *to++ = *from++;
-      asm volatile("");  // or the compiler makes it a call
+    if (n >= few) {
+      for (int64_t i = 0; i + few <= n; i += few) std::memcpy(to + i, from + i, few * sizeof(T));
+      std::memcpy(to + n - few, from + n - few, few * sizeof(T));
+    } else if constexpr (few > 1) {
+      copy<few / 2>(to, from, n);
     }
   }
-  template <class T>
+  template <int64_t few = 8, class T>
   static void clear(T* to, int64_t n) {
-    for (; n > 0; n--) {
-      *to++ = T(0);
-      asm volatile("");
+    if (n >= few) {
+      for (int64_t i = 0; i + few <= n; i += few) std::memset(to + i, 0, few * sizeof(T));
+      std::memset(to + n - few, 0, few * sizeof(T));
+    } else if constexpr (few > 1) {
+      clear<few / 2>(to, n);
     }
   }
 };
