@@ -15,6 +15,7 @@ class ConvolveWeight final : public Kernel {
   static constexpr int64_t kDepth = 600;                                            // weights of a filter at a time
   static constexpr int64_t kImages = (3 << 16) / static_cast<int64_t>(sizeof(T));   // elements of images at a time
   static constexpr int64_t kPlaces = 256;                   // of gradients at a time
+  static constexpr int64_t kDeep = 512;  // multiply-adds of a weight in a part, for which its sum is worth storing
   static constexpr int64_t kSums = 1 << 22;                                         // elements of all parts' sums
   static constexpr double kWork = (4 << 20) / static_cast<double>(sizeof(T) / 4);   // multiply-adds of a chunk
 
@@ -49,14 +50,14 @@ class ConvolveWeight final : public Kernel {
   int phases() const override { return 2; }
   int64_t chunks(int phase) const override {
     if (empty_) return 1;
-    return phase == 0 ? parts_ * cells() : chunks_of(groups_ * filters_, rows_per_chunk());
+    return phase == 0 ? parts_ * cells() : groups_ * panels_ * chunks_of(channels_ * taps_, weights_per_chunk());
   }
 
   void run(int phase, int64_t chunk) override {
     if (empty_) return;
     if (phase == 0) return sum_part(chunk / cells(), chunk % cells());
-    int64_t n = rows_per_chunk(), end = std::min(groups_ * filters_, (chunk + 1) * n);
-    for (int64_t filter = chunk * n; filter < end; filter++) add_parts(filter);
+    int64_t n = weights_per_chunk(), cuts = chunks_of(channels_ * taps_, n), first = chunk % cuts * n;
+    add_parts(chunk / cuts / panels_, chunk / cuts % panels_, first, std::min(first + n, channels_ * taps_));
   }
 
  private:
@@ -75,6 +76,7 @@ class ConvolveWeight final : public Kernel {
     for (int64_t n : {images_, volume(result_), groups_ * filters_, channels_, taps_}) work *= static_cast<double>(n);
     int64_t units = images_ * bands_;
     parts_ = std::clamp<int64_t>(static_cast<int64_t>(work / kWork), 1, 16);
+    parts_ = std::min(parts_, images_ * volume(result_) / kDeep);
     parts_ = std::max<int64_t>(1, std::min({parts_, units, kSums / std::max<int64_t>(1, all_sums())}));
     int64_t wanted = static_cast<int64_t>(std::min(16.0, work / kWork)) / parts_;
     group_cells_ = std::clamp<int64_t>(wanted, 1, groups_);
@@ -112,7 +114,7 @@ class ConvolveWeight final : public Kernel {
   int64_t cells() const { return group_cells_ * blocks_; }
   int64_t group_sums() const { return panels_ * lanes_ * channels_ * taps_; }
   int64_t all_sums() const { return groups_ * group_sums(); }
-  int64_t rows_per_chunk() const { return std::max<int64_t>(1, (1 << 16) / (channels_ * taps_ * parts_ + 1)); }
+  int64_t weights_per_chunk() const { return std::max<int64_t>(1, (1 << 16) / (lanes_ * parts_)); }
 
   // Where the sums of a panel of filters begin: for each weight, one for each filter.
   T* sums(int64_t part, int64_t group, int64_t panel) const {
@@ -183,14 +185,20 @@ class ConvolveWeight final : public Kernel {
     }
   }
 
-  // The parts' sums of one filter, added up in their order.
-  void add_parts(int64_t filter) {
-    int64_t group = filter / filters_, in_group = filter % filters_, n = channels_ * taps_;
-    T* to = out_ + filter * n;
-    for (int64_t part = 0; part < parts_; part++) {
-      const T* from = sums(part, group, in_group / lanes_) + in_group % lanes_;
-      for (int64_t k = 0; k < n; k++) to[k] = part == 0 ? from[k * lanes_] : to[k] + from[k * lanes_];
+  // The parts' sums of some weights of a panel of filters, added up in their order and turned: now one filter's weights
+  // lie side by side.
+  void add_parts(int64_t group, int64_t panel, int64_t first, int64_t end) {
+    constexpr auto item = static_cast<int64_t>(sizeof(T));
+    int64_t n = (end - first) * lanes_, weights = channels_ * taps_;
+    T* all = sums(0, group, panel) + first * lanes_;
+    for (int64_t part = 1; part < parts_; part++) {
+      const T* from = sums(part, group, panel) + first * lanes_;
+      for (int64_t i = 0; i < n; i++) all[i] += from[i];
     }
+    int64_t width = std::min(lanes_, filters_ - panel * lanes_);
+    T* to = out_ + (group * filters_ + panel * lanes_) * weights + first;
+    loops().transpose[std::countr_zero(sizeof(T))](to, weights, reinterpret_cast<const char*>(all), width, end - first,
+                                                   item, lanes_ * item);
   }
 
   const ConvLoops<T>& loops_ = conv_loops<T>();
