@@ -303,16 +303,17 @@ class Convolve final : public Kernel {
 
   // ---- one band of one group of some images, for some of the filters
 
-  // Vectors of neighbouring places of an image.
+  // Vectors of places, of one image or of several.
   struct Tile {
-    T* out;  // of its image and group
-    const T* image[kConvVectors];
-    int64_t at[kConvVectors];  // where each begins in it, if its places lie side by side there too
     int32_t vectors;
-    int32_t runs, last;  // else, these say where they go
+    int32_t runs, last;          // where results go that do not fill their vector
+    const T* image[kConvVectors];
+    int64_t at[kConvVectors];    // where those of each vector that is filled go, or kInRuns
   };
+  static constexpr int64_t kInRuns = -1;
   struct Item {
     int64_t first_panel, last_panel, band, group;
+    T* out;  // of the first image and of the group
     std::vector<Tile> tiles;
     std::vector<Run> runs;
   };
@@ -326,6 +327,7 @@ class Convolve final : public Kernel {
     item.group = rest / bands_ % groups_;
     int64_t first = rest / bands_ / groups_ * together_, n = std::min(together_, images_ - first);
     int64_t in_plane = volume(image_.size), out_plane = volume(out_size_), per_image = block_ * image_.plane;
+    item.out = out_ + (first * groups_ + item.group) * filters_ * out_plane;
     T* planes = scratch<0, T>(together_ * per_image + 2 * widest_);
     for (int64_t block = 0; block < blocks_; block++) {
       for (int64_t i = 0; i < n; i++) {
@@ -335,15 +337,14 @@ class Convolve final : public Kernel {
       }
       if (alone_) {
         for (int64_t i = 0; i < n; i++)
-          run_alone(item, planes + i * per_image, out_ + ((first + i) * groups_ + item.group) * out_plane);
+          run_alone(item, planes + i * per_image, item.out + i * groups_ * out_plane);
         continue;
       }
       for (const Pass& pass : passes_) {
         item.tiles.clear();
         item.runs.clear();
         for (int64_t i = 0; i < n; i++)
-          find_tiles(pass, item, planes + i * per_image,
-                     out_ + ((first + i) * groups_ + item.group) * filters_ * out_plane);
+          find_tiles(pass, item, planes + i * per_image, i * groups_ * filters_ * out_plane);
         run_tiles(pass, item, block);
       }
     }
@@ -363,64 +364,66 @@ class Convolve final : public Kernel {
                    out + d * out_slice, bias_ ? bias_[item.group] : T(0)});
   }
 
-  void find_tiles(const Pass& pass, Item& item, const T* planes, T* out) const {
+  void find_tiles(const Pass& pass, Item& item, const T* planes, int64_t origin) const {
     auto cut = static_cast<size_t>(image_.cut);
     Axes3 n = pass.grid;
     n[cut] = std::min(band_, n[cut] - item.band);
     if (n[cut] <= 0) return;
     Axes3 out_step{out_size_[1] * out_size_[2], out_size_[2], 1};
-    int64_t origin = item.band * pass.step[cut] * out_step[cut];
+    origin += item.band * pass.step[cut] * out_step[cut];
     for (size_t i = 0; i < 3; i++) origin += pass.origin[i] * out_step[i], out_step[i] *= pass.step[i];
     Grid grid({Line{n[0], image_.rows[1] * image_.rows[2], out_step[0]}, Line{n[1], image_.rows[2], out_step[1]},
                Line{n[2], 1, out_step[2]}});
     int64_t in_rows = grid.outer() * ((grid.lines.back().n + lanes_ - 1) / lanes_ * lanes_);
     if (grid.span() + grid.span() / 8 < in_rows)
-      cut_flat(grid, item, planes, out, origin);
+      cut_flat(grid, item, planes, origin);
     else
-      cut_rows(grid, item, planes, out, origin);
+      cut_rows(grid, item, planes, origin);
   }
 
-  // The tile that the next vector goes to.
-  Tile& open_tile(Item& item, T* out, bool full) const {
+  // One more vector in the last tile, or in a new one.
+  Tile& add_vector(Item& item, const T* image, int64_t at) const {
     auto runs = static_cast<int32_t>(item.runs.size());
-    if (full) item.tiles.push_back({out, {}, {}, 0, runs, runs});
-    return item.tiles.back();
+    if (item.tiles.empty() || item.tiles.back().vectors == vectors_) item.tiles.push_back({0, runs, runs, {}, {}});
+    Tile& tile = item.tiles.back();
+    tile.image[tile.vectors] = image;
+    tile.at[tile.vectors++] = at;
+    return tile;
   }
 
-  // Vectors along the innermost line; those of a tile may be of several lines.
-  void cut_rows(const Grid& grid, Item& item, const T* planes, T* out, int64_t origin) const {
+  // `skip`: lanes of the last vector before the run.
+  void add_run(Item& item, int64_t skip, int64_t n, int64_t at, int64_t step) const {
+    Tile& tile = item.tiles.back();
+    int64_t lane = (tile.vectors - 1) * lanes_ + skip;
+    item.runs.push_back({static_cast<int32_t>(lane), static_cast<int32_t>(n), at, step});
+    tile.last++;
+  }
+
+  // Vectors along the innermost line.
+  void cut_rows(const Grid& grid, Item& item, const T* planes, int64_t origin) const {
     const Line row = grid.lines.back();
-    bool direct = row.out == 1 && row.n % lanes_ == 0;
-    int64_t number = 0;
     grid.each_row([&](int64_t image, int64_t at) {
-      for (int64_t x = 0; x < row.n; x += lanes_, number++) {
-        Tile& tile = open_tile(item, out, number % vectors_ == 0);
-        auto lane = static_cast<int32_t>(tile.vectors * lanes_), n = static_cast<int32_t>(std::min(lanes_, row.n - x));
-        tile.image[tile.vectors] = planes + image + x;
-        tile.at[tile.vectors++] = origin + at + x;
-        if (direct) continue;
-        item.runs.push_back({lane, n, origin + at + x * row.out, row.out});
-        tile.last++;
+      for (int64_t x = 0; x < row.n; x += lanes_) {
+        int64_t n = std::min(lanes_, row.n - x), to = origin + at + x * row.out;
+        bool filled = n == lanes_ && row.out == 1;
+        add_vector(item, planes + image + x, filled ? to : kInRuns);
+        if (!filled) add_run(item, 0, n, to, row.out);
       }
     });
   }
 
   // Vectors over all of the image, gaps between the lines included: for lines shorter than a vector.
-  void cut_flat(const Grid& grid, Item& item, const T* planes, T* out, int64_t origin) const {
+  void cut_flat(const Grid& grid, Item& item, const T* planes, int64_t origin) const {
     const Line row = grid.lines.back();
-    int64_t end = 0, number = 0;  // end: of the last vector
+    int64_t end = 0;  // of the last vector
     grid.each_row([&](int64_t image, int64_t at) {
       for (int64_t x = 0; x < row.n;) {
-        if (number == 0 || image + x >= end) {
-          Tile& tile = open_tile(item, out, number++ % vectors_ == 0);
-          tile.image[tile.vectors++] = planes + image + x;
+        if (image + x >= end) {
+          add_vector(item, planes + image + x, kInRuns);
           end = image + x + lanes_;
         }
-        Tile& tile = item.tiles.back();
-        int64_t lane = tile.vectors * lanes_ - (end - image - x), n = std::min(row.n - x, end - image - x);
-        item.runs.push_back(
-            {static_cast<int32_t>(lane), static_cast<int32_t>(n), origin + at + x * row.out, row.out});
-        tile.last++;
+        int64_t n = std::min(row.n - x, end - image - x);
+        add_run(item, lanes_ - (end - image - x), n, origin + at + x * row.out, row.out);
         x += n;
       }
     });
@@ -440,21 +443,18 @@ class Convolve final : public Kernel {
   void run_block(const Tile& tile, int64_t panel, const Pass& pass, const Item& item, int64_t block) const {
     alignas(64) T sums[kConvSums * kMostLanes];
     int64_t plane = volume(out_size_), first = panel_begin(panel), height = panel_begin(panel + 1) - first;
-    T* out = tile.out + first * plane;
-    bool direct = tile.runs == tile.last;
-    int64_t wide = tile.vectors * lanes_;
+    T* out = item.out + first * plane;
     ConvBlock<T> b{packed(pass, item.group, block, first),
-                   {},
                    pass.offsets.data(),
                    block_channels(block) * static_cast<int64_t>(pass.taps.size()),
-                   {},
-                   direct ? plane : wide,
                    bias_ && block == 0 ? bias_ + item.group * filters_ + first : nullptr,
-                   direct && block > 0};
-    for (int32_t j = 0; j < tile.vectors; j++) {
-      b.image[j] = tile.image[j];
-      b.out[j] = direct ? out + tile.at[j] : sums + j * lanes_;
-    }
+                   {}};
+    int64_t wide = tile.vectors * lanes_;
+    for (int32_t j = 0; j < tile.vectors; j++)
+      if (tile.at[j] == kInRuns)
+        b.places[j] = {tile.image[j], sums + j * lanes_, wide, false};
+      else
+        b.places[j] = {tile.image[j], out + tile.at[j], plane, block > 0};
     loops_.blocks[height - 1][tile.vectors - 1](b);
     for (int32_t r = tile.runs; r < tile.last; r++) {
       const Run& run = item.runs[static_cast<size_t>(r)];

@@ -9,18 +9,24 @@ inline constexpr int kConvVectors = 4;  // of a block, at most
 inline constexpr int kConvSums = 24;    // vectors of sums, at most
 inline constexpr int kConvHeight = 12;  // filters, or weights, of a block, at most
 
-// Results of a few filters at some vectors of neighbouring places each:
-//   out[j][i * down + x] (+)= bias[i] + sum over k < depth of weights[k * height + i] * image[j][offsets[k] + x]
+// A vector of neighbouring places: where it is read, and where the results of the filters go.
+template <class T>
+struct ConvPlaces {
+  const T* image;
+  T* out;
+  int64_t down;
+  bool add;  // to what `out` holds
+};
+
+// Results of a few filters at some vectors of places:
+//   out[i * down + x] (+)= bias[i] + sum over k < depth of weights[k * height + i] * image[offsets[k] + x]
 template <class T>
 struct ConvBlock {
   const T* weights;
-  const T* image[kConvVectors];
   const int64_t* offsets;
   int64_t depth;
-  T* out[kConvVectors];
-  int64_t down;
   const T* bias;  // or null
-  bool add;       // to what `out` holds
+  ConvPlaces<T> places[kConvVectors];
 };
 
 // Gradients of a few weights for `vectors` vectors of filters:

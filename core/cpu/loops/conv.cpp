@@ -38,7 +38,7 @@ void block(const ConvBlock<T>& p) {
   Vector<T> sums[height][vectors] = {};
   const T* weights = p.weights;
   const T* image[vectors];
-  for (int j = 0; j < vectors; j++) image[j] = p.image[j];
+  for (int j = 0; j < vectors; j++) image[j] = p.places[j].image;
   for (int64_t k = 0; k < p.depth; k++, weights += height) {
     Vector<T> x[vectors];
     for (int j = 0; j < vectors; j++) load(x[j], image[j] + p.offsets[k]);
@@ -50,9 +50,9 @@ void block(const ConvBlock<T>& p) {
   for (int i = 0; i < height; i++) {
     T bias = p.bias ? p.bias[i] : T(0);
     for (int j = 0; j < vectors; j++) {
-      T* to = p.out[j] + i * p.down;
+      T* to = p.places[j].out + i * p.places[j].down;
       Vector<T> sum = sums[i][j] + bias;
-      if (p.add) {
+      if (p.places[j].add) {
         Vector<T> old;
         load(old, to);
         sum += old;
