@@ -2,6 +2,7 @@
 #include "../ops/conv.h"
 
 #include <bit>
+#include <set>
 
 #include "backend.h"
 #include "conv_image.h"
@@ -129,8 +130,8 @@ struct Run {
 template <class T>
 class Convolve final : public Kernel {
   static constexpr int64_t kMostLanes = 64 / static_cast<int64_t>(sizeof(T));
-  static constexpr int64_t kDepth = 600;                                             // weights of a filter at a time
-  static constexpr int64_t kRows = 144;  // rows of images that a block reads
+  static constexpr int64_t kDepth = 600;                                            // weights of a filter at a time
+  static constexpr int64_t kRows = 288;  // rows of images that a block reads
   static constexpr int64_t kImages = (3 << 16) / static_cast<int64_t>(sizeof(T));  // elements of images at a time
   static constexpr int64_t kUnits = 16;  // enough for the cores
   static constexpr double kWork = (4 << 20) / static_cast<double>(sizeof(T) / 4);  // multiply-adds of a chunk
@@ -202,7 +203,12 @@ class Convolve final : public Kernel {
 
   // As many as keep what a block reads of their images in the first cache.
   void cut_channels() {
-    int64_t rows = kernel_[0] * kernel_[1] * std::min(kernel_[2], image_.split[2]);
+    int64_t rows = 1;
+    for (const Pass& pass : passes_) {
+      std::set<Axes3> some;
+      for (const Tap& tap : pass.taps) some.insert({tap.at[0], tap.at[1], tap.at[2] % image_.split[2]});
+      rows = std::max(rows, static_cast<int64_t>(some.size()));
+    }
     int64_t most = std::max<int64_t>(1, std::min(kDepth / std::max<int64_t>(most_taps_, 1), kRows / rows));
     blocks_ = chunks_of(channels_, most);
     block_ = std::max<int64_t>(1, (channels_ + blocks_ - 1) / blocks_);
@@ -332,15 +338,14 @@ class Convolve final : public Kernel {
     for (int64_t block = 0; block < blocks_; block++) {
       for (int64_t i = 0; i < n; i++) {
         const T* in = in_ + (((first + i) * groups_ + item.group) * channels_ + block * block_) * in_plane;
-        for (int64_t c = 0; c < block_channels(block); c++)
-          image_.fill(planes + i * per_image + c * image_.plane, in + c * in_plane, item.band);
+        image_.fill(planes + i * per_image, in, block_channels(block), item.band);
       }
       if (alone_) {
-        for (int64_t i = 0; i < n; i++)
-          run_alone(item, planes + i * per_image, item.out + i * groups_ * out_plane);
+        for (int64_t i = 0; i < n; i++) run_alone(item, planes + i * per_image, item.out + i * groups_ * out_plane);
         continue;
       }
       for (const Pass& pass : passes_) {
+        if (pass.taps.empty() && block > 0) continue;
         item.tiles.clear();
         item.runs.clear();
         for (int64_t i = 0; i < n; i++)

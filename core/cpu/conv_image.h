@@ -59,9 +59,9 @@ class ConvImage {
     for (const Axes3& at : places) used_[static_cast<size_t>(offset(at) / part)] = true;
   }
 
-  // One channel of the band whose first row is `first`.
+  // So many channels of the band whose first row is `first`.
   template <class T>
-  void fill(T* to, const T* from, int64_t first) const {
+  void fill(T* to, const T* from, int64_t channels, int64_t first) const {
     Axes3 begin{}, at{};
     begin[static_cast<size_t>(cut)] = first;
     int64_t which = 0;
@@ -71,7 +71,7 @@ class ConvImage {
           if (!used_[static_cast<size_t>(which)]) continue;
           Axes3 source;
           for (size_t i = 0; i < 3; i++) source[i] = begin[i] * split[i] + at[i] - before[i];
-          fill_part(to + which * part, from, source);
+          fill_part(to + which * part, from, channels, source);
         }
   }
 
@@ -80,45 +80,63 @@ class ConvImage {
 
   // Of n places from `first` on, so many apart, those that lie in the source.
   struct Inside {
-    int64_t begin, end;
+    int64_t begin = 0, end = 0;
+    Inside() = default;
     Inside(int64_t n, int64_t first, int64_t step, int64_t size)
         : begin(first >= 0 ? 0 : std::min(n, (-first + step - 1) / step)),
           end(first >= size ? begin : std::clamp((size - first + step - 1) / step, begin, n)) {}
   };
 
+  // Rows of n places, `step` apart in the source, of which those in `x` lie inside; `pitch` is from row to row there.
+  template <class T>
+  struct Rows {
+    int64_t n, step, pitch;
+    Inside x;
+    bool dense;  // and so are the source's
+
+    void fill(T* to, const T* from, int64_t count) const {
+      if (dense) {
+        std::memcpy(to, from, static_cast<size_t>(count * n) * sizeof(T));
+        return;
+      }
+      int64_t inside = x.end - x.begin;
+      constexpr auto item = static_cast<int64_t>(sizeof(T));
+      for (; count > 0; count--, to += n, from += pitch) {
+        clear(to, x.begin);
+        if (step == 1)
+          copy(to + x.begin, from, inside);
+        else
+          loops().gather[std::countr_zero(sizeof(T))](to + x.begin, reinterpret_cast<const char*>(from), step * item,
+                                                      inside);
+        clear(to + x.end, n - x.end);
+      }
+    }
+  };
+
   // Rows that begin at `source`. Where the last axis has one place, rows are those of the axis before it.
   template <class T>
-  void fill_part(T* to, const T* from, const Axes3& source) const {
+  void fill_part(T* to, const T* from, int64_t channels, const Axes3& source) const {
     bool thin = size[2] == 1 && rows[2] == 1 && split[2] == 1 && before[2] == 0;
     auto last = static_cast<size_t>(thin ? 1 : 2), middle = last - 1;
-    int64_t n = rows[last], step = split[last];
-    Inside of_row(n, source[last], step, size[last]), of_slice(rows[middle], source[middle], split[middle], size[middle]);
-    bool dense = of_row.end - of_row.begin == size[last] && n == size[last] && split[middle] == 1;
-    int64_t outer = thin ? 1 : rows[0];
-    for (int64_t d = 0; d < outer; d++, to += rows[middle] * n) {
-      int64_t z = thin ? 0 : source[0] + d * split[0];
-      Inside y = thin || (z >= 0 && z < size[0]) ? of_slice : Inside(0, 0, 1, 0);
-      const T* row = from + (z * size[middle] + source[middle] + y.begin * split[middle]) * size[last];
-      clear(to, y.begin * n);
-      if (dense)
-        std::memcpy(to + y.begin * n, row, static_cast<size_t>((y.end - y.begin) * n) * sizeof(T));
-      else
-        for (int64_t h = y.begin; h < y.end; h++, row += split[middle] * size[last])
-          fill_row(to + h * n, n, row + source[last], step, of_row);
-      clear(to + y.end * n, (rows[middle] - y.end) * n);
+    int64_t n = rows[last], slice = rows[middle] * n, slices = thin ? 1 : rows[0];
+    Inside x(n, source[last], split[last], size[last]), y(rows[middle], source[middle], split[middle], size[middle]), z;
+    z = thin ? Inside(1, 0, 1, 1) : Inside(rows[0], source[0], split[0], size[0]);
+    Rows<T> all{n, split[last], split[middle] * size[last], x,
+                x.end - x.begin == n && n == size[last] && split[middle] == 1};
+    int64_t begin =
+        ((thin ? 0 : source[0] + z.begin * split[0]) * size[middle] + source[middle] + y.begin * split[middle]) *
+            size[last] +
+        source[last] + x.begin * split[last];
+    for (int64_t c = 0; c < channels; c++, to += plane, from += volume(size)) {
+      clear(to, z.begin * slice);
+      for (int64_t d = z.begin; d < z.end; d++) {
+        T* at = to + d * slice;
+        clear(at, y.begin * n);
+        all.fill(at + y.begin * n, from + begin + (d - z.begin) * split[0] * size[1] * size[2], y.end - y.begin);
+        clear(at + y.end * n, slice - y.end * n);
+      }
+      clear(to + z.end * slice, (slices - z.end) * slice);
     }
-  }
-
-  template <class T>
-  static void fill_row(T* to, int64_t n, const T* from, int64_t step, const Inside& x) {
-    constexpr auto item = static_cast<int64_t>(sizeof(T));
-    clear(to, x.begin);
-    if (step == 1)
-      copy(to + x.begin, from + x.begin, x.end - x.begin);
-    else
-      loops().gather[std::countr_zero(sizeof(T))](
-          to + x.begin, reinterpret_cast<const char*>(from + x.begin * step), step * item, x.end - x.begin);
-    clear(to + x.end, n - x.end);
   }
 
   // Rows are short: a call of the library would cost more than the work. The last few are written twice where they do
