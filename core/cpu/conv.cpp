@@ -109,15 +109,11 @@ struct Grid {
   // Where each innermost line begins, in the image and in the result.
   template <class F>
   void each_row(F f) const {
-    int64_t rows = outer();
-    for (int64_t r = 0; r < rows; r++) {
-      int64_t image = 0, out = 0, rest = r;
-      for (size_t i = lines.size() - 1; i-- > 0; rest /= lines[i].n) {
-        image += rest % lines[i].n * lines[i].image;
-        out += rest % lines[i].n * lines[i].out;
-      }
-      f(image, out);
-    }
+    Line far{1, 0, 0}, near{1, 0, 0};
+    if (lines.size() > 1) near = lines[lines.size() - 2];
+    if (lines.size() > 2) far = lines[0];
+    for (int64_t a = 0; a < far.n; a++)
+      for (int64_t b = 0; b < near.n; b++) f(a * far.image + b * near.image, a * far.out + b * near.out);
   }
 };
 
@@ -237,6 +233,8 @@ class Convolve final : public Kernel {
   void cut_filters() {
     vectors_ = filters_ * kConvVectors <= loops_.sums ? kConvVectors : loops_.vectors;
     panels_ = chunks_of(filters_, loops_.height(vectors_));
+    low_panel_ = filters_ / panels_;
+    high_panels_ = filters_ % panels_;
     heavy_ = channels_ * most_taps_ * filters_ > volume(steps_) * (channels_ + filters_);
     if (bands_ == 1) {
       together_ = std::min(images_, kImages / (block_ * image_.plane));
@@ -264,9 +262,7 @@ class Convolve final : public Kernel {
 
   int64_t items() const { return sets_ * groups_ * bands_ * parts_; }
   int64_t pack_items() const { return groups_ * static_cast<int64_t>(passes_.size()) * blocks_; }
-  int64_t panel_begin(int64_t panel) const {
-    return panel * (filters_ / panels_) + std::min(panel, filters_ % panels_);
-  }
+  int64_t panel_begin(int64_t panel) const { return panel * low_panel_ + std::min(panel, high_panels_); }
   int64_t block_channels(int64_t block) const { return std::min(block_, channels_ - block * block_); }
 
   // ---- weights, in the order in which blocks read them
@@ -470,7 +466,7 @@ class Convolve final : public Kernel {
 
   static void store(T* to, const T* from, int64_t n, int64_t step, bool add) {
     if (step == 1 && !add)
-      for (int64_t j = 0; j < n; j++) to[j] = from[j];
+      ConvImage::copy(to, from, n);
     else if (add)
       for (int64_t j = 0; j < n; j++) to[j * step] += from[j];
     else
@@ -497,6 +493,7 @@ class Convolve final : public Kernel {
   bool heavy_ = false;  // weights are more than what they meet
   int vectors_ = 2;
   int64_t panels_ = 1, parts_ = 1;  // blocks of filters; parts that they are cut into for more chunks
+  int64_t low_panel_ = 1, high_panels_ = 0;  // the first so many panels have one filter more
   int64_t per_chunk_ = 1;
   std::unique_ptr<T[]> packed_;
 };

@@ -75,6 +75,18 @@ class ConvImage {
         }
   }
 
+  // Rows are short: a call of the library would cost more than the work. The last few are written twice where they do
+  // not fill a step.
+  template <int64_t few = 8, class T>
+  static void copy(T* to, const T* from, int64_t n) {
+    if (n >= few) {
+      for (int64_t i = 0; i + few <= n; i += few) std::memcpy(to + i, from + i, few * sizeof(T));
+      std::memcpy(to + n - few, from + n - few, few * sizeof(T));
+    } else if constexpr (few > 1) {
+      copy<few / 2>(to, from, n);
+    }
+  }
+
  private:
   std::vector<bool> used_;  // parts that some place lies in
 
@@ -139,17 +151,6 @@ class ConvImage {
     }
   }
 
-  // Rows are short: a call of the library would cost more than the work. The last few are written twice where they do
-  // not fill a step.
-  template <int64_t few = 8, class T>
-  static void copy(T* to, const T* from, int64_t n) {
-    if (n >= few) {
-      for (int64_t i = 0; i + few <= n; i += few) std::memcpy(to + i, from + i, few * sizeof(T));
-      std::memcpy(to + n - few, from + n - few, few * sizeof(T));
-    } else if constexpr (few > 1) {
-      copy<few / 2>(to, from, n);
-    }
-  }
   template <int64_t few = 8, class T>
   static void clear(T* to, int64_t n) {
     if (n >= few) {
