@@ -41,6 +41,7 @@ void block(const ConvBlock<T>& p) {
   for (int j = 0; j < vectors; j++) image[j] = p.places[j].image;
   for (int64_t k = 0; k < p.depth; k++, weights += height) {
     Vector<T> x[vectors];
+#pragma GCC unroll 4
     for (int j = 0; j < vectors; j++) load(x[j], image[j] + p.offsets[k]);
 #pragma GCC unroll 16
     for (int i = 0; i < height; i++)
@@ -72,6 +73,7 @@ void weight_block(const ConvWeightBlock<T>& p) {
     for (int i = 0; i < height; i++) at[i] = p.image + y * p.pitch + p.offsets[i];
     for (int64_t x = 0; x < p.length; x++, g += vectors * kLanes<T>) {
       Vector<T> v[vectors];
+#pragma GCC unroll 4
       for (int j = 0; j < vectors; j++) load(v[j], g + j * kLanes<T>);
 #pragma GCC unroll 16
       for (int i = 0; i < height; i++)
