@@ -88,6 +88,8 @@ class ConvImage {
   }
 
  private:
+  static constexpr int64_t kShort = 16;  // below it, a call to gather costs more than the work
+
   std::vector<bool> used_;  // parts that some place lies in
 
   // Of n places from `first` on, so many apart, those that lie in the source.
@@ -112,14 +114,12 @@ class ConvImage {
         return;
       }
       int64_t inside = x.end - x.begin;
-      constexpr auto item = static_cast<int64_t>(sizeof(T));
       for (; count > 0; count--, to += n, from += pitch) {
         clear(to, x.begin);
         if (step == 1)
           copy(to + x.begin, from, inside);
         else
-          loops().gather[std::countr_zero(sizeof(T))](to + x.begin, reinterpret_cast<const char*>(from), step * item,
-                                                      inside);
+          pick(to + x.begin, from, step, inside);
         clear(to + x.end, n - x.end);
       }
     }
@@ -151,6 +151,14 @@ class ConvImage {
     }
   }
 
+  template <class T>
+  static void pick(T* to, const T* from, int64_t step, int64_t n) {
+    constexpr auto item = static_cast<int64_t>(sizeof(T));
+    if (n > kShort)
+      return loops().gather[std::countr_zero(sizeof(T))](to, reinterpret_cast<const char*>(from), step * item, n);
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < n; i++) to[i] = from[i * step];
+  }
   template <int64_t few = 8, class T>
   static void clear(T* to, int64_t n) {
     if (n >= few) {
