@@ -392,10 +392,17 @@ class Convolve final : public Kernel {
     return tile;
   }
 
-  // `skip`: lanes of the last vector before the run.
+  // Goes on with the run before it where it can. `skip`: lanes of the last vector before the run.
   void add_run(Item& item, int64_t skip, int64_t n, int64_t at, int64_t step) const {
     Tile& tile = item.tiles.back();
     int64_t lane = (tile.vectors - 1) * lanes_ + skip;
+    if (tile.last > tile.runs) {
+      Run& before = item.runs.back();
+      if (before.lane + before.n == lane && before.out + before.n * before.step == at && before.step == step) {
+        before.n += static_cast<int32_t>(n);
+        return;
+      }
+    }
     item.runs.push_back({static_cast<int32_t>(lane), static_cast<int32_t>(n), at, step});
     tile.last++;
   }
