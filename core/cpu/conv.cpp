@@ -14,6 +14,49 @@ namespace {
 
 Axes3 sizes_of(const Operand& x) { return {x.shape[2], x.shape[3], x.shape[4]}; }
 
+// Results that lie side by side, from a lane of a block on.
+struct Run {
+  int32_t lane, n;
+  int64_t out, step;
+};
+
+// Vectors of places, of one image or of several: where they begin in the images and in the results.
+struct Tile {
+  static constexpr int64_t kInRuns = -1;
+  int32_t vectors;
+  int32_t runs, last;        // where results go that do not fill their vector
+  int64_t image[kConvVectors];
+  int64_t out[kConvVectors];  // of those that do, else kInRuns
+};
+
+struct Tiling {
+  std::vector<Tile> tiles;
+  std::vector<Run> runs;
+
+  // One more vector in the last tile, or in a new one.
+  void add_vector(int most, int64_t image, int64_t out) {
+    auto last = static_cast<int32_t>(runs.size());
+    if (tiles.empty() || tiles.back().vectors == most) tiles.push_back({0, last, last, {}, {}});
+    Tile& tile = tiles.back();
+    tile.image[tile.vectors] = image;
+    tile.out[tile.vectors++] = out;
+  }
+
+  // Goes on with the run before it where it can. `lane`: of the tile.
+  void add_run(int64_t lane, int64_t n, int64_t out, int64_t step) {
+    Tile& tile = tiles.back();
+    if (tile.last > tile.runs) {
+      Run& before = runs.back();
+      if (before.lane + before.n == lane && before.out + before.n * before.step == out && before.step == step) {
+        before.n += static_cast<int32_t>(n);
+        return;
+      }
+    }
+    runs.push_back({static_cast<int32_t>(lane), static_cast<int32_t>(n), out, step});
+    tile.last++;
+  }
+};
+
 struct Tap {
   int64_t weight;  // its place in the kernel
   Axes3 at;        // where it reads for the first result
@@ -25,6 +68,8 @@ struct Pass {
   std::vector<Tap> taps;
   std::vector<int64_t> offsets;  // in the images of a block of channels
   int64_t packed = 0;            // where its weights begin
+  Tiling tilings[2][2];          // of a band of some images; [1]: of the last band, of the last images
+  int64_t band_step = 0;         // from row to row along the axis of bands, in the result
 };
 
 template <class F>
@@ -117,12 +162,6 @@ struct Grid {
   }
 };
 
-// Results that lie side by side, from a lane of a block on.
-struct Run {
-  int32_t lane, n;
-  int64_t out, step;
-};
-
 template <class T>
 class Convolve final : public Kernel {
   static constexpr int64_t kMostLanes = 64 / static_cast<int64_t>(sizeof(T));
@@ -157,6 +196,7 @@ class Convolve final : public Kernel {
     cut_bands();
     cut_filters();
     offsets();
+    if (!alone_) find_tiles();
     packed_.reset(new T[static_cast<size_t>(std::max<int64_t>(1, weights_))]);
   }
 
@@ -248,6 +288,64 @@ class Convolve final : public Kernel {
     per_chunk_ = std::clamp<int64_t>(static_cast<int64_t>(kWork / (each / static_cast<double>(parts_) + 1)), 1, 256);
   }
 
+  // The same for all items but the last band and the last images.
+  void find_tiles() {
+    auto cut = static_cast<size_t>(image_.cut);
+    for (Pass& pass : passes_) {
+      pass.band_step = pass.step[cut] * (cut == 0 ? out_size_[1] * out_size_[2] : out_size_[2]);
+      for (bool last_band : {false, true})
+        for (bool last_set : {false, true}) {
+          int64_t rows = last_band ? pass.grid[cut] - (bands_ - 1) * band_ : bands_ > 1 ? band_ : 0;
+          int64_t images = last_set ? images_ - (sets_ - 1) * together_ : sets_ > 1 ? together_ : 0;
+          for (int64_t i = 0; rows > 0 && i < images; i++) add_image(pass, rows, i, pass.tilings[last_band][last_set]);
+        }
+    }
+  }
+
+  void add_image(const Pass& pass, int64_t band_rows, int64_t number, Tiling& to) const {
+    Axes3 n = pass.grid, out_step{out_size_[1] * out_size_[2], out_size_[2], 1};
+    n[static_cast<size_t>(image_.cut)] = band_rows;
+    int64_t image = number * block_ * image_.plane, out = number * groups_ * filters_ * volume(out_size_);
+    for (size_t i = 0; i < 3; i++) out += pass.origin[i] * out_step[i], out_step[i] *= pass.step[i];
+    Grid grid({Line{n[0], image_.rows[1] * image_.rows[2], out_step[0]}, Line{n[1], image_.rows[2], out_step[1]},
+               Line{n[2], 1, out_step[2]}});
+    int64_t in_rows = grid.outer() * ((grid.lines.back().n + lanes_ - 1) / lanes_ * lanes_);
+    if (grid.span() + grid.span() / 8 < in_rows)
+      cut_flat(grid, image, out, to);
+    else
+      cut_rows(grid, image, out, to);
+  }
+
+  // Vectors along the innermost line.
+  void cut_rows(const Grid& grid, int64_t first_image, int64_t first_out, Tiling& to) const {
+    const Line row = grid.lines.back();
+    grid.each_row([&](int64_t image, int64_t out) {
+      for (int64_t x = 0; x < row.n; x += lanes_) {
+        int64_t n = std::min(lanes_, row.n - x), at = first_out + out + x * row.out;
+        bool filled = n == lanes_ && row.out == 1;
+        to.add_vector(vectors_, first_image + image + x, filled ? at : Tile::kInRuns);
+        if (!filled) to.add_run((to.tiles.back().vectors - 1) * lanes_, n, at, row.out);
+      }
+    });
+  }
+
+  // Vectors over all of the image, gaps between the lines included: for lines shorter than a vector.
+  void cut_flat(const Grid& grid, int64_t first_image, int64_t first_out, Tiling& to) const {
+    const Line row = grid.lines.back();
+    int64_t end = 0;  // of the last vector
+    grid.each_row([&](int64_t image, int64_t out) {
+      for (int64_t x = 0; x < row.n;) {
+        if (image + x >= end) {
+          to.add_vector(vectors_, first_image + image + x, Tile::kInRuns);
+          end = image + x + lanes_;
+        }
+        int64_t left = end - image - x, n = std::min(row.n - x, left);
+        to.add_run(to.tiles.back().vectors * lanes_ - left, n, first_out + out + x * row.out, row.out);
+        x += n;
+      }
+    });
+  }
+
   // Multiply-adds of a band of one image of one group.
   double work() const {
     double n = static_cast<double>(volume(steps_)) / static_cast<double>(bands_);
@@ -305,19 +403,10 @@ class Convolve final : public Kernel {
 
   // ---- one band of one group of some images, for some of the filters
 
-  // Vectors of places, of one image or of several.
-  struct Tile {
-    int32_t vectors;
-    int32_t runs, last;          // where results go that do not fill their vector
-    const T* image[kConvVectors];
-    int64_t at[kConvVectors];    // where those of each vector that is filled go, or kInRuns
-  };
-  static constexpr int64_t kInRuns = -1;
   struct Item {
     int64_t first_panel, last_panel, band, group;
+    const T* planes;
     T* out;  // of the first image and of the group
-    std::vector<Tile> tiles;
-    std::vector<Run> runs;
   };
 
   void run_item(int64_t number) {
@@ -331,6 +420,8 @@ class Convolve final : public Kernel {
     int64_t in_plane = volume(image_.size), out_plane = volume(out_size_), per_image = block_ * image_.plane;
     item.out = out_ + (first * groups_ + item.group) * filters_ * out_plane;
     T* planes = scratch<0, T>(together_ * per_image + 2 * widest_);
+    item.planes = planes;
+    bool last_band = item.band + band_ >= bands_ * band_, last_set = first + n == images_;
     for (int64_t block = 0; block < blocks_; block++) {
       for (int64_t i = 0; i < n; i++) {
         const T* in = in_ + (((first + i) * groups_ + item.group) * channels_ + block * block_) * in_plane;
@@ -342,11 +433,7 @@ class Convolve final : public Kernel {
       }
       for (const Pass& pass : passes_) {
         if (pass.taps.empty() && block > 0) continue;
-        item.tiles.clear();
-        item.runs.clear();
-        for (int64_t i = 0; i < n; i++)
-          find_tiles(pass, item, planes + i * per_image, i * groups_ * filters_ * out_plane);
-        run_tiles(pass, item, block);
+        run_tiles(pass, pass.tilings[last_band][last_set], item, block);
       }
     }
   }
@@ -365,93 +452,22 @@ class Convolve final : public Kernel {
                    out + d * out_slice, bias_ ? bias_[item.group] : T(0)});
   }
 
-  void find_tiles(const Pass& pass, Item& item, const T* planes, int64_t origin) const {
-    auto cut = static_cast<size_t>(image_.cut);
-    Axes3 n = pass.grid;
-    n[cut] = std::min(band_, n[cut] - item.band);
-    if (n[cut] <= 0) return;
-    Axes3 out_step{out_size_[1] * out_size_[2], out_size_[2], 1};
-    origin += item.band * pass.step[cut] * out_step[cut];
-    for (size_t i = 0; i < 3; i++) origin += pass.origin[i] * out_step[i], out_step[i] *= pass.step[i];
-    Grid grid({Line{n[0], image_.rows[1] * image_.rows[2], out_step[0]}, Line{n[1], image_.rows[2], out_step[1]},
-               Line{n[2], 1, out_step[2]}});
-    int64_t in_rows = grid.outer() * ((grid.lines.back().n + lanes_ - 1) / lanes_ * lanes_);
-    if (grid.span() + grid.span() / 8 < in_rows)
-      cut_flat(grid, item, planes, origin);
-    else
-      cut_rows(grid, item, planes, origin);
-  }
-
-  // One more vector in the last tile, or in a new one.
-  Tile& add_vector(Item& item, const T* image, int64_t at) const {
-    auto runs = static_cast<int32_t>(item.runs.size());
-    if (item.tiles.empty() || item.tiles.back().vectors == vectors_) item.tiles.push_back({0, runs, runs, {}, {}});
-    Tile& tile = item.tiles.back();
-    tile.image[tile.vectors] = image;
-    tile.at[tile.vectors++] = at;
-    return tile;
-  }
-
-  // Goes on with the run before it where it can. `skip`: lanes of the last vector before the run.
-  void add_run(Item& item, int64_t skip, int64_t n, int64_t at, int64_t step) const {
-    Tile& tile = item.tiles.back();
-    int64_t lane = (tile.vectors - 1) * lanes_ + skip;
-    if (tile.last > tile.runs) {
-      Run& before = item.runs.back();
-      if (before.lane + before.n == lane && before.out + before.n * before.step == at && before.step == step) {
-        before.n += static_cast<int32_t>(n);
-        return;
-      }
-    }
-    item.runs.push_back({static_cast<int32_t>(lane), static_cast<int32_t>(n), at, step});
-    tile.last++;
-  }
-
-  // Vectors along the innermost line.
-  void cut_rows(const Grid& grid, Item& item, const T* planes, int64_t origin) const {
-    const Line row = grid.lines.back();
-    grid.each_row([&](int64_t image, int64_t at) {
-      for (int64_t x = 0; x < row.n; x += lanes_) {
-        int64_t n = std::min(lanes_, row.n - x), to = origin + at + x * row.out;
-        bool filled = n == lanes_ && row.out == 1;
-        add_vector(item, planes + image + x, filled ? to : kInRuns);
-        if (!filled) add_run(item, 0, n, to, row.out);
-      }
-    });
-  }
-
-  // Vectors over all of the image, gaps between the lines included: for lines shorter than a vector.
-  void cut_flat(const Grid& grid, Item& item, const T* planes, int64_t origin) const {
-    const Line row = grid.lines.back();
-    int64_t end = 0;  // of the last vector
-    grid.each_row([&](int64_t image, int64_t at) {
-      for (int64_t x = 0; x < row.n;) {
-        if (image + x >= end) {
-          add_vector(item, planes + image + x, kInRuns);
-          end = image + x + lanes_;
-        }
-        int64_t n = std::min(row.n - x, end - image - x);
-        add_run(item, lanes_ - (end - image - x), n, origin + at + x * row.out, row.out);
-        x += n;
-      }
-    });
-  }
-
-  void run_tiles(const Pass& pass, const Item& item, int64_t block) const {
+  void run_tiles(const Pass& pass, const Tiling& tiling, const Item& item, int64_t block) const {
     if (heavy_) {
       for (int64_t panel = item.first_panel; panel < item.last_panel; panel++)
-        for (const Tile& tile : item.tiles) run_block(tile, panel, pass, item, block);
+        for (const Tile& tile : tiling.tiles) run_block(tile, tiling.runs, panel, pass, item, block);
     } else {
-      for (const Tile& tile : item.tiles)
+      for (const Tile& tile : tiling.tiles)
         for (int64_t panel = item.first_panel; panel < item.last_panel; panel++)
-          run_block(tile, panel, pass, item, block);
+          run_block(tile, tiling.runs, panel, pass, item, block);
     }
   }
 
-  void run_block(const Tile& tile, int64_t panel, const Pass& pass, const Item& item, int64_t block) const {
+  void run_block(const Tile& tile, const std::vector<Run>& runs, int64_t panel, const Pass& pass, const Item& item,
+                 int64_t block) const {
     alignas(64) T sums[kConvSums * kMostLanes];
     int64_t plane = volume(out_size_), first = panel_begin(panel), height = panel_begin(panel + 1) - first;
-    T* out = item.out + first * plane;
+    T* out = item.out + item.band * pass.band_step + first * plane;
     ConvBlock<T> b{packed(pass, item.group, block, first),
                    pass.offsets.data(),
                    block_channels(block) * static_cast<int64_t>(pass.taps.size()),
@@ -459,13 +475,13 @@ class Convolve final : public Kernel {
                    {}};
     int64_t wide = tile.vectors * lanes_;
     for (int32_t j = 0; j < tile.vectors; j++)
-      if (tile.at[j] == kInRuns)
-        b.places[j] = {tile.image[j], sums + j * lanes_, wide, false};
+      if (tile.out[j] == Tile::kInRuns)
+        b.places[j] = {item.planes + tile.image[j], sums + j * lanes_, wide, false};
       else
-        b.places[j] = {tile.image[j], out + tile.at[j], plane, block > 0};
+        b.places[j] = {item.planes + tile.image[j], out + tile.out[j], plane, block > 0};
     loops_.blocks[height - 1][tile.vectors - 1](b);
     for (int32_t r = tile.runs; r < tile.last; r++) {
-      const Run& run = item.runs[static_cast<size_t>(r)];
+      const Run& run = runs[static_cast<size_t>(r)];
       for (int64_t i = 0; i < height; i++)
         store(out + i * plane + run.out, sums + i * wide + run.lane, run.n, run.step, block > 0);
     }
