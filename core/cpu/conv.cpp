@@ -2,6 +2,7 @@
 #include "../ops/conv.h"
 
 #include <bit>
+#include <set>
 
 #include "backend.h"
 #include "conv_image.h"
@@ -12,6 +13,49 @@ namespace slipstream::cpu {
 namespace {
 
 Axes3 sizes_of(const Operand& x) { return {x.shape[2], x.shape[3], x.shape[4]}; }
+
+// Results that lie side by side, from a lane of a block on.
+struct Run {
+  int32_t lane, n;
+  int64_t out, step;
+};
+
+// Vectors of places, of one image or of several: where they begin in the images and in the results.
+struct Tile {
+  static constexpr int64_t kInRuns = -1;
+  int32_t vectors;
+  int32_t runs, last;        // where results go that do not fill their vector
+  int64_t image[kConvVectors];
+  int64_t out[kConvVectors];  // of those that do, else kInRuns
+};
+
+struct Tiling {
+  std::vector<Tile> tiles;
+  std::vector<Run> runs;
+
+  // One more vector in the last tile, or in a new one.
+  void add_vector(int most, int64_t image, int64_t out) {
+    auto last = static_cast<int32_t>(runs.size());
+    if (tiles.empty() || tiles.back().vectors == most) tiles.push_back({0, last, last, {}, {}});
+    Tile& tile = tiles.back();
+    tile.image[tile.vectors] = image;
+    tile.out[tile.vectors++] = out;
+  }
+
+  // Goes on with the run before it where it can. `lane`: of the tile.
+  void add_run(int64_t lane, int64_t n, int64_t out, int64_t step) {
+    Tile& tile = tiles.back();
+    if (tile.last > tile.runs) {
+      Run& before = runs.back();
+      if (before.lane + before.n == lane && before.out + before.n * before.step == out && before.step == step) {
+        before.n += static_cast<int32_t>(n);
+        return;
+      }
+    }
+    runs.push_back({static_cast<int32_t>(lane), static_cast<int32_t>(n), out, step});
+    tile.last++;
+  }
+};
 
 struct Tap {
   int64_t weight;  // its place in the kernel
@@ -24,6 +68,8 @@ struct Pass {
   std::vector<Tap> taps;
   std::vector<int64_t> offsets;  // in the images of a block of channels
   int64_t packed = 0;            // where its weights begin
+  Tiling tilings[2][2];          // of a band of some images; [1]: of the last band, of the last images
+  int64_t band_step = 0;         // from row to row along the axis of bands, in the result
 };
 
 template <class F>
@@ -104,20 +150,23 @@ struct Grid {
     for (size_t i = 0; i + 1 < lines.size(); i++) n *= lines[i].n;
     return n;
   }
-};
 
-// Results that lie side by side, from a lane of a block on.
-struct Run {
-  int32_t lane, n;
-  int64_t out, step;
+  // Where each innermost line begins, in the image and in the result.
+  template <class F>
+  void each_row(F f) const {
+    Line far{1, 0, 0}, near{1, 0, 0};
+    if (lines.size() > 1) near = lines[lines.size() - 2];
+    if (lines.size() > 2) far = lines[0];
+    for (int64_t a = 0; a < far.n; a++)
+      for (int64_t b = 0; b < near.n; b++) f(a * far.image + b * near.image, a * far.out + b * near.out);
+  }
 };
 
 template <class T>
 class Convolve final : public Kernel {
-  static constexpr int64_t kLanes = kConvVector / static_cast<int64_t>(sizeof(T));
-  static constexpr int64_t kWidest = kLanes * kConvVectors;
-  static constexpr int64_t kDepth = 600;                                             // weights of a filter at a time
-  static constexpr int64_t kRows = 144;  // rows of images that a block reads
+  static constexpr int64_t kMostLanes = 64 / static_cast<int64_t>(sizeof(T));
+  static constexpr int64_t kDepth = 600;                                            // weights of a filter at a time
+  static constexpr int64_t kRows = 288;  // rows of images that a block reads
   static constexpr int64_t kImages = (3 << 16) / static_cast<int64_t>(sizeof(T));  // elements of images at a time
   static constexpr int64_t kUnits = 16;  // enough for the cores
   static constexpr double kWork = (4 << 20) / static_cast<double>(sizeof(T) / 4);  // multiply-adds of a chunk
@@ -147,6 +196,7 @@ class Convolve final : public Kernel {
     cut_bands();
     cut_filters();
     offsets();
+    if (!alone_) find_tiles();
     packed_.reset(new T[static_cast<size_t>(std::max<int64_t>(1, weights_))]);
   }
 
@@ -189,7 +239,12 @@ class Convolve final : public Kernel {
 
   // As many as keep what a block reads of their images in the first cache.
   void cut_channels() {
-    int64_t rows = kernel_[0] * kernel_[1] * std::min(kernel_[2], image_.split[2]);
+    int64_t rows = 1;
+    for (const Pass& pass : passes_) {
+      std::set<Axes3> some;
+      for (const Tap& tap : pass.taps) some.insert({tap.at[0], tap.at[1], tap.at[2] % image_.split[2]});
+      rows = std::max(rows, static_cast<int64_t>(some.size()));
+    }
     int64_t most = std::max<int64_t>(1, std::min(kDepth / std::max<int64_t>(most_taps_, 1), kRows / rows));
     blocks_ = chunks_of(channels_, most);
     block_ = std::max<int64_t>(1, (channels_ + blocks_ - 1) / blocks_);
@@ -207,7 +262,7 @@ class Convolve final : public Kernel {
       Axes3 steps = steps_;
       steps[cut] = band_;
       image_.fit(steps, places_);
-      bool few = images_ * groups_ * bands_ < kUnits && work() > kWork && band_ * steps_[2] >= 16 * kLanes;
+      bool few = images_ * groups_ * bands_ < kUnits && work() > kWork && band_ * steps_[2] >= 16 * lanes_;
       if (band_ == 1 || (block_ * image_.plane <= kImages && !few)) break;
       bands_ *= 2;
     }
@@ -216,8 +271,10 @@ class Convolve final : public Kernel {
 
   // Images go together where they are small: then more than one takes part in what is read of the weights.
   void cut_filters() {
-    vectors_ = filters_ * kConvVectors <= kConvSums ? kConvVectors : 2;
-    panels_ = chunks_of(filters_, kConvSums / vectors_);
+    vectors_ = filters_ * kConvVectors <= loops_.sums ? kConvVectors : loops_.vectors;
+    panels_ = chunks_of(filters_, loops_.height(vectors_));
+    low_panel_ = filters_ / panels_;
+    high_panels_ = filters_ % panels_;
     heavy_ = channels_ * most_taps_ * filters_ > volume(steps_) * (channels_ + filters_);
     if (bands_ == 1) {
       together_ = std::min(images_, kImages / (block_ * image_.plane));
@@ -229,6 +286,64 @@ class Convolve final : public Kernel {
     double each = work() * static_cast<double>(together_);
     if (units < kUnits && each > kWork) parts_ = std::min((panels_ + 3) / 4, (kUnits + units - 1) / units);
     per_chunk_ = std::clamp<int64_t>(static_cast<int64_t>(kWork / (each / static_cast<double>(parts_) + 1)), 1, 256);
+  }
+
+  // The same for all items but the last band and the last images.
+  void find_tiles() {
+    auto cut = static_cast<size_t>(image_.cut);
+    for (Pass& pass : passes_) {
+      pass.band_step = pass.step[cut] * (cut == 0 ? out_size_[1] * out_size_[2] : out_size_[2]);
+      for (bool last_band : {false, true})
+        for (bool last_set : {false, true}) {
+          int64_t rows = last_band ? pass.grid[cut] - (bands_ - 1) * band_ : bands_ > 1 ? band_ : 0;
+          int64_t images = last_set ? images_ - (sets_ - 1) * together_ : sets_ > 1 ? together_ : 0;
+          for (int64_t i = 0; rows > 0 && i < images; i++) add_image(pass, rows, i, pass.tilings[last_band][last_set]);
+        }
+    }
+  }
+
+  void add_image(const Pass& pass, int64_t band_rows, int64_t number, Tiling& to) const {
+    Axes3 n = pass.grid, out_step{out_size_[1] * out_size_[2], out_size_[2], 1};
+    n[static_cast<size_t>(image_.cut)] = band_rows;
+    int64_t image = number * block_ * image_.plane, out = number * groups_ * filters_ * volume(out_size_);
+    for (size_t i = 0; i < 3; i++) out += pass.origin[i] * out_step[i], out_step[i] *= pass.step[i];
+    Grid grid({Line{n[0], image_.rows[1] * image_.rows[2], out_step[0]}, Line{n[1], image_.rows[2], out_step[1]},
+               Line{n[2], 1, out_step[2]}});
+    int64_t in_rows = grid.outer() * ((grid.lines.back().n + lanes_ - 1) / lanes_ * lanes_);
+    if (grid.span() + grid.span() / 8 < in_rows)
+      cut_flat(grid, image, out, to);
+    else
+      cut_rows(grid, image, out, to);
+  }
+
+  // Vectors along the innermost line.
+  void cut_rows(const Grid& grid, int64_t first_image, int64_t first_out, Tiling& to) const {
+    const Line row = grid.lines.back();
+    grid.each_row([&](int64_t image, int64_t out) {
+      for (int64_t x = 0; x < row.n; x += lanes_) {
+        int64_t n = std::min(lanes_, row.n - x), at = first_out + out + x * row.out;
+        bool filled = n == lanes_ && row.out == 1;
+        to.add_vector(vectors_, first_image + image + x, filled ? at : Tile::kInRuns);
+        if (!filled) to.add_run((to.tiles.back().vectors - 1) * lanes_, n, at, row.out);
+      }
+    });
+  }
+
+  // Vectors over all of the image, gaps between the lines included: for lines shorter than a vector.
+  void cut_flat(const Grid& grid, int64_t first_image, int64_t first_out, Tiling& to) const {
+    const Line row = grid.lines.back();
+    int64_t end = 0;  // of the last vector
+    grid.each_row([&](int64_t image, int64_t out) {
+      for (int64_t x = 0; x < row.n;) {
+        if (image + x >= end) {
+          to.add_vector(vectors_, first_image + image + x, Tile::kInRuns);
+          end = image + x + lanes_;
+        }
+        int64_t left = end - image - x, n = std::min(row.n - x, left);
+        to.add_run(to.tiles.back().vectors * lanes_ - left, n, first_out + out + x * row.out, row.out);
+        x += n;
+      }
+    });
   }
 
   // Multiply-adds of a band of one image of one group.
@@ -245,9 +360,7 @@ class Convolve final : public Kernel {
 
   int64_t items() const { return sets_ * groups_ * bands_ * parts_; }
   int64_t pack_items() const { return groups_ * static_cast<int64_t>(passes_.size()) * blocks_; }
-  int64_t panel_begin(int64_t panel) const {
-    return panel * (filters_ / panels_) + std::min(panel, filters_ % panels_);
-  }
+  int64_t panel_begin(int64_t panel) const { return panel * low_panel_ + std::min(panel, high_panels_); }
   int64_t block_channels(int64_t block) const { return std::min(block_, channels_ - block * block_); }
 
   // ---- weights, in the order in which blocks read them
@@ -290,18 +403,10 @@ class Convolve final : public Kernel {
 
   // ---- one band of one group of some images, for some of the filters
 
-  // Neighbouring places of an image.
-  struct Tile {
-    const T* image;
-    T* out;  // of its image and group
-    int64_t at;  // where all of them begin in it, if they lie side by side there too
-    int32_t vectors;
-    int32_t runs, last;  // else, these say where they go
-  };
   struct Item {
     int64_t first_panel, last_panel, band, group;
-    std::vector<Tile> tiles;
-    std::vector<Run> runs;
+    const T* planes;
+    T* out;  // of the first image and of the group
   };
 
   void run_item(int64_t number) {
@@ -313,26 +418,23 @@ class Convolve final : public Kernel {
     item.group = rest / bands_ % groups_;
     int64_t first = rest / bands_ / groups_ * together_, n = std::min(together_, images_ - first);
     int64_t in_plane = volume(image_.size), out_plane = volume(out_size_), per_image = block_ * image_.plane;
-    engine::ThreadRoom<T> room(together_ * per_image + 2 * kWidest);
+    engine::ThreadRoom<T> room(together_ * per_image + 2 * widest_);
     T* planes = room.data();
+    item.out = out_ + (first * groups_ + item.group) * filters_ * out_plane;
+    item.planes = planes;
+    bool last_band = item.band + band_ >= bands_ * band_, last_set = first + n == images_;
     for (int64_t block = 0; block < blocks_; block++) {
       for (int64_t i = 0; i < n; i++) {
         const T* in = in_ + (((first + i) * groups_ + item.group) * channels_ + block * block_) * in_plane;
-        for (int64_t c = 0; c < block_channels(block); c++)
-          image_.fill(planes + i * per_image + c * image_.plane, in + c * in_plane, item.band);
+        image_.fill(planes + i * per_image, in, block_channels(block), item.band);
       }
       if (alone_) {
-        for (int64_t i = 0; i < n; i++)
-          run_alone(item, planes + i * per_image, out_ + ((first + i) * groups_ + item.group) * out_plane);
+        for (int64_t i = 0; i < n; i++) run_alone(item, planes + i * per_image, item.out + i * groups_ * out_plane);
         continue;
       }
       for (const Pass& pass : passes_) {
-        item.tiles.clear();
-        item.runs.clear();
-        for (int64_t i = 0; i < n; i++)
-          find_tiles(pass, item, planes + i * per_image,
-                     out_ + ((first + i) * groups_ + item.group) * filters_ * out_plane);
-        run_tiles(pass, item, block);
+        if (pass.taps.empty() && block > 0) continue;
+        run_tiles(pass, pass.tilings[last_band][last_set], item, block);
       }
     }
   }
@@ -351,105 +453,44 @@ class Convolve final : public Kernel {
                    out + d * out_slice, bias_ ? bias_[item.group] : T(0)});
   }
 
-  void find_tiles(const Pass& pass, Item& item, const T* planes, T* out) const {
-    auto cut = static_cast<size_t>(image_.cut);
-    Axes3 n = pass.grid;
-    n[cut] = std::min(band_, n[cut] - item.band);
-    if (n[cut] <= 0) return;
-    Axes3 out_step{out_size_[1] * out_size_[2], out_size_[2], 1};
-    int64_t origin = item.band * pass.step[cut] * out_step[cut];
-    for (size_t i = 0; i < 3; i++) origin += pass.origin[i] * out_step[i], out_step[i] *= pass.step[i];
-    Grid grid({Line{n[0], image_.rows[1] * image_.rows[2], out_step[0]}, Line{n[1], image_.rows[2], out_step[1]},
-               Line{n[2], 1, out_step[2]}});
-    int64_t in_rows = grid.outer() * ((grid.lines.back().n + kLanes - 1) / kLanes * kLanes);
-    if (grid.span() + grid.span() / 8 < in_rows)
-      cut_flat(grid, item, planes, out, origin);
-    else
-      cut_rows(grid, item, planes, out, origin);
-  }
-
-  static int32_t vectors_for(int64_t lanes) { return static_cast<int32_t>((lanes + kLanes - 1) / kLanes); }
-
-  // Vectors along the innermost line.
-  void cut_rows(const Grid& grid, Item& item, const T* planes, T* out, int64_t origin) const {
-    const Line row = grid.lines.back();
-    int64_t wide = vectors_ * kLanes, outer = grid.outer();
-    for (int64_t r = 0; r < outer; r++) {
-      int64_t image = 0, at = origin, rest = r;
-      for (size_t i = grid.lines.size() - 1; i-- > 0; rest /= grid.lines[i].n) {
-        image += rest % grid.lines[i].n * grid.lines[i].image;
-        at += rest % grid.lines[i].n * grid.lines[i].out;
-      }
-      for (int64_t x = 0; x < row.n; x += wide) {
-        int64_t count = std::min(wide, row.n - x);
-        auto runs = static_cast<int32_t>(item.runs.size());
-        if (row.out != 1 || count % kLanes != 0)
-          item.runs.push_back({0, static_cast<int32_t>(count), at + x * row.out, row.out});
-        item.tiles.push_back(
-            {planes + image + x, out, at + x, vectors_for(count), runs, static_cast<int32_t>(item.runs.size())});
-      }
-    }
-  }
-
-  // Vectors over all of the image, gaps between the lines included: for lines shorter than a vector.
-  void cut_flat(const Grid& grid, Item& item, const T* planes, T* out, int64_t origin) const {
-    const Line row = grid.lines.back();
-    int64_t wide = vectors_ * kLanes, outer = grid.outer(), span = grid.span(), begin = -1;
-    for (int64_t r = 0; r < outer; r++) {
-      int64_t image = 0, at = origin, rest = r;
-      for (size_t i = grid.lines.size() - 1; i-- > 0; rest /= grid.lines[i].n) {
-        image += rest % grid.lines[i].n * grid.lines[i].image;
-        at += rest % grid.lines[i].n * grid.lines[i].out;
-      }
-      for (int64_t x = 0; x < row.n;) {
-        if (begin < 0 || image + x >= begin + wide) {  // a new tile, from here on
-          begin = image + x;
-          auto runs = static_cast<int32_t>(item.runs.size());
-          item.tiles.push_back({planes + begin, out, 0, vectors_for(std::min(wide, span - begin)), runs, runs});
-        }
-        int64_t lane = image + x - begin, count = std::min(row.n - x, wide - lane);
-        item.runs.push_back({static_cast<int32_t>(lane), static_cast<int32_t>(count), at + x * row.out, row.out});
-        item.tiles.back().last++;
-        x += count;
-      }
-    }
-  }
-
-  void run_tiles(const Pass& pass, const Item& item, int64_t block) const {
+  void run_tiles(const Pass& pass, const Tiling& tiling, const Item& item, int64_t block) const {
     if (heavy_) {
       for (int64_t panel = item.first_panel; panel < item.last_panel; panel++)
-        for (const Tile& tile : item.tiles) run_block(tile, panel, pass, item, block);
+        for (const Tile& tile : tiling.tiles) run_block(tile, tiling.runs, panel, pass, item, block);
     } else {
-      for (const Tile& tile : item.tiles)
+      for (const Tile& tile : tiling.tiles)
         for (int64_t panel = item.first_panel; panel < item.last_panel; panel++)
-          run_block(tile, panel, pass, item, block);
+          run_block(tile, tiling.runs, panel, pass, item, block);
     }
   }
 
-  void run_block(const Tile& tile, int64_t panel, const Pass& pass, const Item& item, int64_t block) const {
-    alignas(64) T sums[kConvSums * kWidest];
+  void run_block(const Tile& tile, const std::vector<Run>& runs, int64_t panel, const Pass& pass, const Item& item,
+                 int64_t block) const {
+    alignas(64) T sums[kConvSums * kMostLanes];
     int64_t plane = volume(out_size_), first = panel_begin(panel), height = panel_begin(panel + 1) - first;
-    T* out = tile.out + first * plane;
-    bool direct = tile.runs == tile.last;
+    T* out = item.out + item.band * pass.band_step + first * plane;
     ConvBlock<T> b{packed(pass, item.group, block, first),
-                   tile.image,
                    pass.offsets.data(),
                    block_channels(block) * static_cast<int64_t>(pass.taps.size()),
-                   direct ? out + tile.at : sums,
-                   direct ? plane : kWidest,
                    bias_ && block == 0 ? bias_ + item.group * filters_ + first : nullptr,
-                   direct && block > 0};
+                   {}};
+    int64_t wide = tile.vectors * lanes_;
+    for (int32_t j = 0; j < tile.vectors; j++)
+      if (tile.out[j] == Tile::kInRuns)
+        b.places[j] = {item.planes + tile.image[j], sums + j * lanes_, wide, false};
+      else
+        b.places[j] = {item.planes + tile.image[j], out + tile.out[j], plane, block > 0};
     loops_.blocks[height - 1][tile.vectors - 1](b);
     for (int32_t r = tile.runs; r < tile.last; r++) {
-      const Run& run = item.runs[static_cast<size_t>(r)];
+      const Run& run = runs[static_cast<size_t>(r)];
       for (int64_t i = 0; i < height; i++)
-        store(out + i * plane + run.out, sums + i * kWidest + run.lane, run.n, run.step, block > 0);
+        store(out + i * plane + run.out, sums + i * wide + run.lane, run.n, run.step, block > 0);
     }
   }
 
   static void store(T* to, const T* from, int64_t n, int64_t step, bool add) {
     if (step == 1 && !add)
-      for (int64_t j = 0; j < n; j++) to[j] = from[j];
+      ConvImage::copy(to, from, n);
     else if (add)
       for (int64_t j = 0; j < n; j++) to[j * step] += from[j];
     else
@@ -457,6 +498,7 @@ class Convolve final : public Kernel {
   }
 
   const ConvLoops<T>& loops_ = conv_loops<T>();
+  const int64_t lanes_ = loops_.lanes, widest_ = lanes_ * kConvVectors;
   const ConvParams& params_;
   const T *in_, *weight_, *bias_;
   T* out_;
@@ -475,6 +517,7 @@ class Convolve final : public Kernel {
   bool heavy_ = false;  // weights are more than what they meet
   int vectors_ = 2;
   int64_t panels_ = 1, parts_ = 1;  // blocks of filters; parts that they are cut into for more chunks
+  int64_t low_panel_ = 1, high_panels_ = 0;  // the first so many panels have one filter more
   int64_t per_chunk_ = 1;
   std::unique_ptr<T[]> packed_;
 };

@@ -5,18 +5,28 @@
 
 namespace slipstream::cpu {
 
-// Results of a few filters at `vectors` vectors of neighbouring places:
+inline constexpr int kConvVectors = 4;  // of a block, at most
+inline constexpr int kConvSums = 24;    // vectors of sums, at most
+inline constexpr int kConvHeight = 12;  // filters, or weights, of a block, at most
+
+// A vector of neighbouring places: where it is read, and where the results of the filters go.
+template <class T>
+struct ConvPlaces {
+  const T* image;
+  T* out;
+  int64_t down;
+  bool add;  // to what `out` holds
+};
+
+// Results of a few filters at some vectors of places:
 //   out[i * down + x] (+)= bias[i] + sum over k < depth of weights[k * height + i] * image[offsets[k] + x]
 template <class T>
 struct ConvBlock {
   const T* weights;
-  const T* image;
   const int64_t* offsets;
   int64_t depth;
-  T* out;
-  int64_t down;
   const T* bias;  // or null
-  bool add;       // to what `out` holds
+  ConvPlaces<T> places[kConvVectors];
 };
 
 // Gradients of a few weights for `vectors` vectors of filters:
@@ -44,19 +54,19 @@ struct ConvRows {
   T bias;
 };
 
-inline constexpr int kConvSums = 12;                  // vectors of sums that stay in registers
-inline constexpr int kConvHeight = 6;                 // filters, or weights, of a block two vectors wide
-inline constexpr int kConvVectors = 4;                // at most
-inline constexpr int64_t kConvVector = 32;            // bytes
-
 template <class T>
 struct ConvLoops {
-  // By height - 1 and vectors - 1; height * vectors is at most kConvSums.
-  void (*blocks[kConvSums][kConvVectors])(const ConvBlock<T>&) = {};
-  void (*weights[kConvSums][kConvVectors])(const ConvWeightBlock<T>&) = {};
+  int64_t lanes = 0;  // numbers of a vector
+  int sums = 0;       // vectors of sums that stay in registers
+  int vectors = 0;    // of a block that is best where there are filters enough
+  int across = 0;     // vectors of filters, where they are side by side, at most
+  // By height - 1 and vectors - 1; height * vectors is at most `sums`.
+  void (*blocks[kConvHeight][kConvVectors])(const ConvBlock<T>&) = {};
+  void (*weights[kConvHeight][kConvVectors])(const ConvWeightBlock<T>&) = {};
   // For a single filter, with vectors of places; by the number of weights - 1.
-  void (*one_filter[kConvSums])(const ConvWeightBlock<T>&) = {};
+  void (*one_filter[kConvHeight])(const ConvWeightBlock<T>&) = {};
   void (*rows)(const ConvRows<T>&) = nullptr;
+  int height(int with) const { return sums / with < kConvHeight ? sums / with : kConvHeight; }
 };
 
 }  // namespace slipstream::cpu

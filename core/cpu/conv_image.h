@@ -57,9 +57,9 @@ class ConvImage {
     for (const Axes3& at : places) used_[static_cast<size_t>(offset(at) / part)] = true;
   }
 
-  // One channel of the band whose first row is `first`.
+  // So many channels of the band whose first row is `first`.
   template <class T>
-  void fill(T* to, const T* from, int64_t first) const {
+  void fill(T* to, const T* from, int64_t channels, int64_t first) const {
     Axes3 begin{}, at{};
     begin[static_cast<size_t>(cut)] = first;
     int64_t which = 0;
@@ -69,60 +69,101 @@ class ConvImage {
           if (!used_[static_cast<size_t>(which)]) continue;
           Axes3 source;
           for (size_t i = 0; i < 3; i++) source[i] = begin[i] * split[i] + at[i] - before[i];
-          fill_part(to + which * part, from, source);
+          fill_part(to + which * part, from, channels, source);
         }
   }
 
+  // Rows are short: a call of the library would cost more than the work. The last few are written twice where they do
+  // not fill a step.
+  template <int64_t few = 8, class T>
+  static void copy(T* to, const T* from, int64_t n) {
+    if (n >= few) {
+      for (int64_t i = 0; i + few <= n; i += few) std::memcpy(to + i, from + i, few * sizeof(T));
+      std::memcpy(to + n - few, from + n - few, few * sizeof(T));
+    } else if constexpr (few > 1) {
+      copy<few / 2>(to, from, n);
+    }
+  }
+
  private:
+  static constexpr int64_t kShort = 16;  // below it, a call to gather costs more than the work
+
   std::vector<bool> used_;  // parts that some place lies in
+
+  // Of n places from `first` on, so many apart, those that lie in the source.
+  struct Inside {
+    int64_t begin = 0, end = 0;
+    Inside() = default;
+    Inside(int64_t n, int64_t first, int64_t step, int64_t size)
+        : begin(first >= 0 ? 0 : std::min(n, (-first + step - 1) / step)),
+          end(first >= size ? begin : std::clamp((size - first + step - 1) / step, begin, n)) {}
+  };
+
+  // Rows of n places, `step` apart in the source, of which those in `x` lie inside; `pitch` is from row to row there.
+  template <class T>
+  struct Rows {
+    int64_t n, step, pitch;
+    Inside x;
+    bool dense;  // and so are the source's
+
+    void fill(T* to, const T* from, int64_t count) const {
+      if (dense) {
+        std::memcpy(to, from, static_cast<size_t>(count * n) * sizeof(T));
+        return;
+      }
+      int64_t inside = x.end - x.begin;
+      for (; count > 0; count--, to += n, from += pitch) {
+        clear(to, x.begin);
+        if (step == 1)
+          copy(to + x.begin, from, inside);
+        else
+          pick(to + x.begin, from, step, inside);
+        clear(to + x.end, n - x.end);
+      }
+    }
+  };
 
   // Rows that begin at `source`. Where the last axis has one place, rows are those of the axis before it.
   template <class T>
-  void fill_part(T* to, const T* from, const Axes3& source) const {
+  void fill_part(T* to, const T* from, int64_t channels, const Axes3& source) const {
     bool thin = size[2] == 1 && rows[2] == 1 && split[2] == 1 && before[2] == 0;
     auto last = static_cast<size_t>(thin ? 1 : 2), middle = last - 1;
-    int64_t outer = thin ? 1 : rows[0];
-    for (int64_t d = 0; d < outer; d++) {
-      int64_t z = thin ? 0 : source[0] + d * split[0];
-      for (int64_t h = 0; h < rows[middle]; h++, to += rows[last]) {
-        int64_t y = source[middle] + h * split[middle];
-        bool inside = y >= 0 && y < size[middle] && (thin || (z >= 0 && z < size[0]));
-        if (!inside)
-          clear(to, rows[last]);
-        else
-          fill_row(to, rows[last], from + (z * size[middle] + y) * size[last], source[last], split[last], size[last]);
+    int64_t n = rows[last], slice = rows[middle] * n, slices = thin ? 1 : rows[0];
+    Inside x(n, source[last], split[last], size[last]), y(rows[middle], source[middle], split[middle], size[middle]), z;
+    z = thin ? Inside(1, 0, 1, 1) : Inside(rows[0], source[0], split[0], size[0]);
+    Rows<T> all{n, split[last], split[middle] * size[last], x,
+                x.end - x.begin == n && n == size[last] && split[middle] == 1};
+    int64_t begin =
+        ((thin ? 0 : source[0] + z.begin * split[0]) * size[middle] + source[middle] + y.begin * split[middle]) *
+            size[last] +
+        source[last] + x.begin * split[last];
+    for (int64_t c = 0; c < channels; c++, to += plane, from += volume(size)) {
+      clear(to, z.begin * slice);
+      for (int64_t d = z.begin; d < z.end; d++) {
+        T* at = to + d * slice;
+        clear(at, y.begin * n);
+        all.fill(at + y.begin * n, from + begin + (d - z.begin) * split[0] * size[1] * size[2], y.end - y.begin);
+        clear(at + y.end * n, slice - y.end * n);
       }
+      clear(to + z.end * slice, (slices - z.end) * slice);
     }
   }
 
   template <class T>
-  static void fill_row(T* to, int64_t n, const T* from, int64_t first, int64_t step, int64_t size) {
-    int64_t begin = first >= 0 ? 0 : std::min(n, (-first + step - 1) / step);
-    int64_t end = std::clamp((size - first + step - 1) / step, begin, n);
-    clear(to, begin);
+  static void pick(T* to, const T* from, int64_t step, int64_t n) {
     constexpr auto item = static_cast<int64_t>(sizeof(T));
-    if (step == 1)
-      copy(to + begin, from + first + begin, end - begin);
-    else
-      loops().gather[std::countr_zero(sizeof(T))](
-          to + begin, reinterpret_cast<const char*>(from + first + begin * step), step * item, end - begin);
-    clear(to + end, n - end);
+    if (n > kShort)
+      return loops().gather[std::countr_zero(sizeof(T))](to, reinterpret_cast<const char*>(from), step * item, n);
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < n; i++) to[i] = from[i * step];
   }
-
-  // Rows are short: a call of the library would cost more than the work.
-  template <class T>
-  static void copy(T* to, const T* from, int64_t n) {
-    for (; n >= 8; n -= 8, to += 8, from += 8) std::memcpy(to, from, 8 * sizeof(T));
-    for (; n > 0; n--) {
-      *to++ = *from++;
-      asm volatile("");  // or the compiler makes it a call
-    }
-  }
-  template <class T>
+  template <int64_t few = 8, class T>
   static void clear(T* to, int64_t n) {
-    for (; n > 0; n--) {
-      *to++ = T(0);
-      asm volatile("");
+    if (n >= few) {
+      for (int64_t i = 0; i + few <= n; i += few) std::memset(to + i, 0, few * sizeof(T));
+      std::memset(to + n - few, 0, few * sizeof(T));
+    } else if constexpr (few > 1) {
+      clear<few / 2>(to, n);
     }
   }
 };

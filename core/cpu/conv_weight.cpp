@@ -12,12 +12,13 @@ namespace {
 
 template <class T>
 class ConvolveWeight final : public Kernel {
-  static constexpr int64_t kLanes = kConvVector / static_cast<int64_t>(sizeof(T));
   static constexpr int64_t kDepth = 600;                                            // weights of a filter at a time
   static constexpr int64_t kImages = (3 << 16) / static_cast<int64_t>(sizeof(T));   // elements of images at a time
-  static constexpr int64_t kPlaces = (1 << 14) / kConvVector / 2;                   // of gradients at a time
-  static constexpr int64_t kSums = 1 << 22;                                         // elements of all parts' sums
-  static constexpr double kWork = (4 << 20) / static_cast<double>(sizeof(T) / 4);   // multiply-adds of a chunk
+  static constexpr int64_t kPlaces = 256;                   // of gradients at a time
+  static constexpr int64_t kTurned = 64;  // places whose gradients are turned at a time: they stay in the first cache
+  static constexpr int64_t kDeep = 512;  // multiply-adds of a weight in a part, for which its sum is worth storing
+  static constexpr int64_t kSums = 1 << 22;  // elements of all parts' sums
+  static constexpr double kWork = (4 << 20) / static_cast<double>(sizeof(T) / 4);  // multiply-adds of a chunk
 
  public:
   explicit ConvolveWeight(const Record& call)
@@ -37,9 +38,10 @@ class ConvolveWeight final : public Kernel {
     }
     taps_ = volume(kernel_);
     one_ = filters_ == 1;
-    vectors_ = filters_ <= kLanes ? 1 : 2;
-    lanes_ = one_ ? 1 : vectors_ * kLanes;
-    panels_ = chunks_of(filters_, lanes_);
+    int64_t all = chunks_of(filters_, loops_.lanes);
+    panels_ = chunks_of(all, loops_.across);
+    vectors_ = static_cast<int>(chunks_of(all, panels_));
+    lanes_ = one_ ? 1 : vectors_ * loops_.lanes;
     empty_ = call.outputs[0].size() == 0;
     if (empty_) return;
     cut();
@@ -49,14 +51,14 @@ class ConvolveWeight final : public Kernel {
   int phases() const override { return 2; }
   int64_t chunks(int phase) const override {
     if (empty_) return 1;
-    return phase == 0 ? parts_ * cells() : chunks_of(groups_ * filters_, rows_per_chunk());
+    return phase == 0 ? parts_ * cells() : groups_ * panels_ * chunks_of(channels_ * taps_, weights_per_chunk());
   }
 
   void run(int phase, int64_t chunk) override {
     if (empty_) return;
     if (phase == 0) return sum_part(chunk / cells(), chunk % cells());
-    int64_t n = rows_per_chunk(), end = std::min(groups_ * filters_, (chunk + 1) * n);
-    for (int64_t filter = chunk * n; filter < end; filter++) add_parts(filter);
+    int64_t n = weights_per_chunk(), cuts = chunks_of(channels_ * taps_, n), first = chunk % cuts * n;
+    add_parts(chunk / cuts / panels_, chunk / cuts % panels_, first, std::min(first + n, channels_ * taps_));
   }
 
  private:
@@ -75,6 +77,7 @@ class ConvolveWeight final : public Kernel {
     for (int64_t n : {images_, volume(result_), groups_ * filters_, channels_, taps_}) work *= static_cast<double>(n);
     int64_t units = images_ * bands_;
     parts_ = std::clamp<int64_t>(static_cast<int64_t>(work / kWork), 1, 16);
+    parts_ = std::min(parts_, images_ * volume(result_) / kDeep);
     parts_ = std::max<int64_t>(1, std::min({parts_, units, kSums / std::max<int64_t>(1, all_sums())}));
     int64_t wanted = static_cast<int64_t>(std::min(16.0, work / kWork)) / parts_;
     group_cells_ = std::clamp<int64_t>(wanted, 1, groups_);
@@ -112,7 +115,7 @@ class ConvolveWeight final : public Kernel {
   int64_t cells() const { return group_cells_ * blocks_; }
   int64_t group_sums() const { return panels_ * lanes_ * channels_ * taps_; }
   int64_t all_sums() const { return groups_ * group_sums(); }
-  int64_t rows_per_chunk() const { return std::max<int64_t>(1, (1 << 16) / (channels_ * taps_ * parts_ + 1)); }
+  int64_t weights_per_chunk() const { return std::max<int64_t>(1, (1 << 16) / (lanes_ * parts_)); }
 
   // Where the sums of a panel of filters begin: for each weight, one for each filter.
   T* sums(int64_t part, int64_t group, int64_t panel) const {
@@ -137,11 +140,11 @@ class ConvolveWeight final : public Kernel {
   void add_unit(int64_t part, int64_t group, int64_t first, int64_t n, int64_t image, int64_t band) {
     auto cut = static_cast<size_t>(image_.cut);
     int64_t in_plane = volume(image_.size), out_plane = volume(result_);
-    engine::ThreadRoom<T> images(block_ * image_.plane + 2 * kLanes),
+    engine::ThreadRoom<T> images(block_ * image_.plane + 2 * loops_.lanes),
         panel_room(one_ ? 0 : band_ * volume(result_) / result_[cut] * lanes_);
     T* planes = images.data();
     const T* data = data_ + ((image * groups_ + group) * channels_ + first) * in_plane;
-    for (int64_t c = 0; c < n; c++) image_.fill(planes + c * image_.plane, data + c * in_plane, band);
+    image_.fill(planes, data, n, band);
 
     Axes3 size = result_;
     size[cut] = std::min(band_, result_[cut] - band);
@@ -160,13 +163,14 @@ class ConvolveWeight final : public Kernel {
     int64_t out_plane = volume(result_), width = std::min(lanes_, filters_ - panel * lanes_);
     constexpr auto item = static_cast<int64_t>(sizeof(T));
     if (width < lanes_) std::fill_n(to, places * lanes_, T(0));
-    loops().transpose[std::countr_zero(sizeof(T))](to, lanes_, reinterpret_cast<const char*>(from), places, width, item,
-                                                   out_plane * item);
+    for (int64_t i = 0; i < places; i += kTurned)
+      loops().transpose[std::countr_zero(sizeof(T))](to + i * lanes_, lanes_, reinterpret_cast<const char*>(from + i),
+                                                     std::min(kTurned, places - i), width, item, out_plane * item);
     return to;
   }
 
   void add_panel(const T* planes, const T* gradients, const Axes3& size, int64_t weights, T* to) {
-    int64_t most = one_ ? kConvSums : kConvSums / vectors_, blocks = chunks_of(weights, most);
+    int64_t most = one_ ? kConvHeight : loops_.height(vectors_), blocks = chunks_of(weights, most);
     for (int64_t d = 0; d < size[0]; d++) {
       const T* image = planes + d * image_.rows[1] * image_.rows[2];
       const T* g = gradients + d * size[1] * size[2] * lanes_;
@@ -184,14 +188,20 @@ class ConvolveWeight final : public Kernel {
     }
   }
 
-  // The parts' sums of one filter, added up in their order.
-  void add_parts(int64_t filter) {
-    int64_t group = filter / filters_, in_group = filter % filters_, n = channels_ * taps_;
-    T* to = out_ + filter * n;
-    for (int64_t part = 0; part < parts_; part++) {
-      const T* from = sums(part, group, in_group / lanes_) + in_group % lanes_;
-      for (int64_t k = 0; k < n; k++) to[k] = part == 0 ? from[k * lanes_] : to[k] + from[k * lanes_];
+  // The parts' sums of some weights of a panel of filters, added up in their order and turned: now one filter's weights
+  // lie side by side.
+  void add_parts(int64_t group, int64_t panel, int64_t first, int64_t end) {
+    constexpr auto item = static_cast<int64_t>(sizeof(T));
+    int64_t n = (end - first) * lanes_, weights = channels_ * taps_;
+    T* all = sums(0, group, panel) + first * lanes_;
+    for (int64_t part = 1; part < parts_; part++) {
+      const T* from = sums(part, group, panel) + first * lanes_;
+      for (int64_t i = 0; i < n; i++) all[i] += from[i];
     }
+    int64_t width = std::min(lanes_, filters_ - panel * lanes_);
+    T* to = out_ + (group * filters_ + panel * lanes_) * weights + first;
+    loops().transpose[std::countr_zero(sizeof(T))](to, weights, reinterpret_cast<const char*>(all), width, end - first,
+                                                   item, lanes_ * item);
   }
 
   const ConvLoops<T>& loops_ = conv_loops<T>();
@@ -208,7 +218,7 @@ class ConvolveWeight final : public Kernel {
   std::vector<int64_t> offsets_;
   ConvImage image_;
   int64_t block_ = 1, blocks_ = 1;  // channels at a time
-  int64_t band_ = 0, bands_ = 1;    // rows at a time
+  int64_t band_ = 0, bands_ = 1;  // rows at a time
   int64_t parts_ = 1, group_cells_ = 1;
   std::unique_ptr<T[]> sums_;
 };
