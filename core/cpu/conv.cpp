@@ -24,7 +24,7 @@ struct Run {
 struct Tile {
   static constexpr int64_t kInRuns = -1;
   int32_t vectors;
-  int32_t runs, last;        // where results go that do not fill their vector
+  int32_t runs, last;  // where results go that do not fill their vector
   int64_t image[kConvVectors];
   int64_t out[kConvVectors];  // of those that do, else kInRuns
 };
@@ -165,7 +165,7 @@ struct Grid {
 template <class T>
 class Convolve final : public Kernel {
   static constexpr int64_t kMostLanes = 64 / static_cast<int64_t>(sizeof(T));
-  static constexpr int64_t kDepth = 600;                                            // weights of a filter at a time
+  static constexpr int64_t kDepth = 600;  // weights of a filter at a time
   static constexpr int64_t kRows = 288;  // rows of images that a block reads
   static constexpr int64_t kImages = (3 << 16) / static_cast<int64_t>(sizeof(T));  // elements of images at a time
   static constexpr int64_t kUnits = 16;  // enough for the cores

@@ -12,9 +12,9 @@ namespace {
 
 template <class T>
 class ConvolveWeight final : public Kernel {
-  static constexpr int64_t kDepth = 600;                                            // weights of a filter at a time
-  static constexpr int64_t kImages = (3 << 16) / static_cast<int64_t>(sizeof(T));   // elements of images at a time
-  static constexpr int64_t kPlaces = 256;                   // of gradients at a time
+  static constexpr int64_t kDepth = 600;  // weights of a filter at a time
+  static constexpr int64_t kImages = (3 << 16) / static_cast<int64_t>(sizeof(T));  // elements of images at a time
+  static constexpr int64_t kPlaces = 256;  // of gradients at a time
   static constexpr int64_t kTurned = 64;  // places whose gradients are turned at a time: they stay in the first cache
   static constexpr int64_t kDeep = 512;  // multiply-adds of a weight in a part, for which its sum is worth storing
   static constexpr int64_t kSums = 1 << 22;  // elements of all parts' sums
@@ -51,14 +51,15 @@ class ConvolveWeight final : public Kernel {
   int phases() const override { return 2; }
   int64_t chunks(int phase) const override {
     if (empty_) return 1;
-    return phase == 0 ? parts_ * cells() : groups_ * panels_ * chunks_of(channels_ * taps_, weights_per_chunk());
+    return phase == 0 ? parts_ * cells() : chunks_of(groups_ * panels_, panels_per_chunk()) * cuts();
   }
 
   void run(int phase, int64_t chunk) override {
     if (empty_) return;
     if (phase == 0) return sum_part(chunk / cells(), chunk % cells());
-    int64_t n = weights_per_chunk(), cuts = chunks_of(channels_ * taps_, n), first = chunk % cuts * n;
-    add_parts(chunk / cuts / panels_, chunk / cuts % panels_, first, std::min(first + n, channels_ * taps_));
+    int64_t n = weights_per_chunk(), first = chunk % cuts() * n, end = std::min(first + n, channels_ * taps_);
+    int64_t panel = chunk / cuts() * panels_per_chunk(), last = std::min(panel + panels_per_chunk(), groups_ * panels_);
+    for (; panel < last; panel++) add_parts(panel / panels_, panel % panels_, first, end);
   }
 
  private:
@@ -115,7 +116,10 @@ class ConvolveWeight final : public Kernel {
   int64_t cells() const { return group_cells_ * blocks_; }
   int64_t group_sums() const { return panels_ * lanes_ * channels_ * taps_; }
   int64_t all_sums() const { return groups_ * group_sums(); }
+  // To add up the parts: cuts of the weights of a panel of filters, or several panels at a time.
   int64_t weights_per_chunk() const { return std::max<int64_t>(1, (1 << 16) / (lanes_ * parts_)); }
+  int64_t cuts() const { return chunks_of(channels_ * taps_, weights_per_chunk()); }
+  int64_t panels_per_chunk() const { return std::max<int64_t>(1, weights_per_chunk() / (channels_ * taps_)); }
 
   // Where the sums of a panel of filters begin: for each weight, one for each filter.
   T* sums(int64_t part, int64_t group, int64_t panel) const {
