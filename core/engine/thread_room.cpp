@@ -58,9 +58,10 @@ ThreadBytes::ThreadBytes(size_t nbytes) : nbytes_((nbytes + kAlign - 1) / kAlign
   size_t together = rooms.used + nbytes_;
   if (together > rooms.most) rooms.most = together;
   if (rooms.used == 0 && rooms.most > rooms.size) rooms.grow();
-  own_ = together > rooms.size;
-  data_ = own_ ? static_cast<char*>(std::aligned_alloc(kAlign, nbytes_)) : rooms.memory + rooms.used;
-  if (own_ && !data_) out_of_memory(nbytes_);
+  own_ = !kShareBlock || together > rooms.size;
+  void* block = nullptr;
+  if (own_ && posix_memalign(&block, kAlign, nbytes) != 0) out_of_memory(nbytes);
+  data_ = own_ ? static_cast<char*>(block) : rooms.memory + rooms.used;
   rooms.used = together;
 }
 
