@@ -104,7 +104,7 @@ bool Planner::run_recorded(Record& call) {
 bool Planner::run_uncut(Record& call) {
   Prepared prepared = prepare(runtime_, call);
   if (prepared.kernel && prepared.kernel->chunks(0) > 1) return false;
-  if (!call.sequence) call.sequence = runtime_.stream.next_number();
+  if (!call.sequence) runtime_.stream.count(call);
   if (prepared.kernel) prepared.failure = run_kernel(runtime_, call, *prepared.kernel);
   prepared.kernel.reset();
   conclude(runtime_, call, prepared.failure);
@@ -242,7 +242,7 @@ void Planner::drop_dead(std::span<Record> calls) {
   size_t dropped = noted_skipped_.size() - before;
   if (dropped == 0) return;
   runtime_.counters.skipped.fetch_add(static_cast<int64_t>(dropped), std::memory_order_relaxed);
-  runtime_.counters.bytes.fetch_sub(bytes, std::memory_order_relaxed);
+  runtime_.counters.returned_bytes.fetch_add(bytes, std::memory_order_relaxed);
   runtime_.retire(program_calls);
 }
 
@@ -336,8 +336,7 @@ void Planner::place(Record&& call, const char* why_alone, uint32_t row_group) {
     use.readers.clear();
   }
   task->flags |= call.op->flags;
-  if (!call.in_place)
-    for (const Operand& output : call.outputs) task->new_bytes += output.storage()->nbytes;
+  task->new_bytes += static_cast<size_t>(new_bytes(call));
   if (call.op->flags & kTiled)
     for (const Operand& input : call.inputs) task->new_bytes += input.is_scalar() ? 0 : input.nbytes();
   task->steps.push_back(std::move(call));
