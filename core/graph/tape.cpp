@@ -13,8 +13,8 @@ thread_local constinit Running running;
 // ---- life -----------------------------------------------------------------------------------------------------------
 
 namespace {
-thread_local constinit Node* waiting __attribute__((tls_model("initial-exec"))) = nullptr;
-thread_local constinit bool ending __attribute__((tls_model("initial-exec"))) = false;
+thread_local constinit Node* waiting = nullptr;
+thread_local constinit bool ending = false;
 }  // namespace
 
 // What a node holds ends after it, one by one: nodes that end meanwhile wait in a list.
@@ -31,7 +31,6 @@ void Node::end(Node* node) {
 }
 
 SourceId here() { return engine::source(); }
-Ref<Node> ref_of(const Array& x) { return Ref<Node>(x.node()); }
 
 void enter(const Array& result, Node* node, SourceId source) {
   uint64_t clock = flags.clock;
@@ -147,7 +146,7 @@ class Step final : public Node {
   int results_ = 1;
 };
 
-thread_local constinit Blocks<64> selections __attribute__((tls_model("initial-exec")));
+thread_local constinit Blocks<64> selections;
 
 // A selection of an array's elements.
 class Selection final : public Node {

@@ -35,7 +35,7 @@ struct Flags {
   bool training = false;
   uint64_t clock = 0;  // the highest sequence number this thread has given or seen
 };
-extern thread_local constinit Flags flags __attribute__((tls_model("initial-exec")));
+extern thread_local constinit Flags flags;
 
 inline bool recording() { return flags.recording; }
 
@@ -141,17 +141,25 @@ void add_product(int input, const Array& left, const Array& g);
 // strides, to the selected one: it is also asked how the selection lies in a row-major array.
 template <class F>
 Array selected(const char* op, const Array& x, F&& select);
+template <class F>
+void note_selected(const char* op, const Array& result, const Array& x, const View& selected, F&& select);
 void note_selection(const char* op, const Array& result, const Array& x, View inner);
 View row_major_view(const View& x);  // x's shape and type, as a row-major array starting at 0
 
 template <class F>
 Array selected(const char* op, const Array& x, F&& select) {
   Array made = x.view(select(static_cast<const View&>(x)));
-  if (!follows_views(x)) return made;
-  View inner = x.contiguous() ? static_cast<const View&>(made) : select(row_major_view(x));
-  if (x.contiguous()) inner.offset -= x.offset;
-  note_selection(op, made, x, std::move(inner));
+  if (follows_views(x)) note_selected(op, made, x, made, select);
   return made;
+}
+
+// Of `result`, which is the view `selected` of x, or a copy of that.
+template <class F>
+void note_selected(const char* op, const Array& result, const Array& x, const View& selected, F&& select) {
+  if (!x.contiguous()) return note_selection(op, result, x, select(row_major_view(x)));
+  View inner = selected;
+  inner.offset -= x.offset;
+  note_selection(op, result, x, std::move(inner));
 }
 
 // The elements of x that `inner` names in a row-major array of its shape, and the reverse: zeros with g there.
@@ -244,7 +252,7 @@ Array back_to(Array gradient, const Shape& shape, DType dtype);
 
 // Gives the node its number and its line, and the result its history.
 void enter(const Array& result, Node* node, SourceId source);
-Ref<Node> ref_of(const Array& x);
+inline Ref<Node> ref_of(const Array& x) { return Ref<Node>(x.node()); }
 SourceId here();                     // the line of the user's program
 std::string place(SourceId source);  // "train.py, line 3, in step", or that it is not known
 [[noreturn]] void fail_written(const char* op, SourceId recorded, const Storage& storage);
@@ -254,6 +262,6 @@ struct Running {
   Node* node = nullptr;
   Spread* spread = nullptr;
 };
-extern thread_local constinit Running running __attribute__((tls_model("initial-exec")));
+extern thread_local constinit Running running;
 
 }  // namespace slipstream::tape
