@@ -57,11 +57,11 @@ Destination destination(const char* op, const Shape& shape, DType dtype, Device 
   return {Array(shape, dtype, device), out};
 }
 
-Array finish(Record&& call, const Destination& to, const Array* as) {
+Array finish(Record&& call, Destination to, const Array* as) {
   call.outputs.emplace_back(as ? *as : to.array);
   call.in_place = to.direct();
   engine::record(std::move(call));
-  if (!to.out) return to.array;
+  if (!to.out) return std::move(to.array);
   if (!to.direct()) assign(*to.out, to.array);
   return *to.out;
 }

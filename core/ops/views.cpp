@@ -108,7 +108,7 @@ std::optional<Array> reshape_view(const Array& x, const Shape& wanted) {
 }
 
 Array reshape(const Array& x, const Shape& shape) {
-  if (std::optional<Array> view = reshape_view(x, shape)) return *view;
+  if (std::optional<Array> view = reshape_view(x, shape)) return std::move(*view);
   return *reshape_view(copy(x), shape);
 }
 
