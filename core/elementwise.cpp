@@ -59,8 +59,8 @@ bool same_kind(DType from, DType to) {
 // The promoted type of the arguments before the rule lifts it. `floats`: integers among themselves turn into floats
 // first; beside a float they promote as they are.
 DType promoted(std::span<const Arg> args, bool floats) {
-  bool any = false, all_integers = true;
-  DType t = DType::b1, raw = DType::b1;
+  bool any = false;
+  DType raw = DType::b1;
   Kind scalar = Kind::boolean;
   for (const Arg& arg : args) {
     if (arg.is_scalar()) {
@@ -68,12 +68,11 @@ DType promoted(std::span<const Arg> args, bool floats) {
       continue;
     }
     DType own = arg.array().dtype;
-    all_integers &= kind(own) <= Kind::integer;
     raw = !any || raw == own ? own : promote(raw, own);
     any = true;
   }
-  t = raw;
-  if (floats && all_integers) {
+  DType t = raw;
+  if (floats && any && kind(raw) <= Kind::integer) {
     any = false;
     for (const Arg& arg : args) {
       if (arg.is_scalar()) continue;

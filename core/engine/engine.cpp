@@ -326,7 +326,7 @@ bool begin_write(Runtime& runtime, const Record& call, const Operand& output) {
 }
 
 // To the stream, or where that is better, runs it here. Gives the number of the call.
-uint64_t hand_over(Runtime& runtime, Record&& call, bool tracing = false) {
+uint64_t pass(Runtime& runtime, Record&& call, bool tracing) {
   if (runtime.kind.load(std::memory_order_relaxed) == EngineKind::sync) {
     runtime.stream.count(call);
     run_now(runtime, call);
@@ -340,7 +340,7 @@ uint64_t hand_over(Runtime& runtime, Record&& call, bool tracing = false) {
   return number;
 }
 
-void hand_over_traced(Runtime& runtime, Record&& call) {
+void pass_traced(Runtime& runtime, Record&& call) {
   Event event{};
   event.type = Event::record;
   event.lane = current_lane();
@@ -348,9 +348,16 @@ void hand_over_traced(Runtime& runtime, Record&& call) {
   event.shapes = describe_shapes(call);
   event.source = call.source;
   event.start_ns = event.recorded_ns = call.recorded_ns = now_ns();
-  event.sequence = hand_over(runtime, std::move(call), true);
+  event.sequence = pass(runtime, std::move(call), true);
   event.end_ns = now_ns();
   runtime.tracer.add(std::move(event));
+}
+
+void hand_over(Runtime& runtime, Record&& call) {
+  if (runtime.tracer.on())
+    pass_traced(runtime, std::move(call));
+  else
+    pass(runtime, std::move(call), false);
 }
 
 }  // namespace
@@ -368,13 +375,13 @@ SourceId record(Record&& call) {
   if (call.in_place)
     for (Operand& output : call.outputs) at_once |= begin_write(runtime, call, output);
   runtime.admit(call);
-  SmallVec<Operand, 1> wanted_now;
-  if (at_once) wanted_now = call.outputs;
-  if (runtime.tracer.on())
-    hand_over_traced(runtime, std::move(call));
-  else
+  if (!at_once) {
     hand_over(runtime, std::move(call));
-  for (const Operand& output : wanted_now) wait_for(runtime, *output.storage(), output, "memory lent to others");
+    return source;
+  }
+  SmallVec<Operand, 1> wanted = call.outputs;
+  hand_over(runtime, std::move(call));
+  for (const Operand& output : wanted) wait_for(runtime, *output.storage(), output, "memory lent to others");
   return source;
 }
 

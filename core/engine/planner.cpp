@@ -283,7 +283,7 @@ void Planner::share_equal(std::span<Record> whole, std::span<Record> calls) {
 StorageUse& Planner::use_of(Storage& storage) {
   StorageUse& use = storage.use;
   if (use.generation != runtime_.generation) {
-    use = StorageUse();
+    if (use.generation != 0) use = StorageUse();
     use.generation = runtime_.generation;
   }
   return use;

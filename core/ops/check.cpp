@@ -66,7 +66,7 @@ Array finish(Record&& call, Destination to, const Array* as) {
   return *to.out;
 }
 
-Array written_to(const char* op, const Array* out, const Array& made) {
+Array written_to(const char* op, const Array* out, Array made) {
   if (!out) return made;
   destination(op, made.shape, made.dtype, made.device(), out, {});
   assign(*out, made);

@@ -26,7 +26,7 @@ Destination destination(const char* op, const Shape& shape, DType dtype, Device 
 Array finish(Record&& call, Destination to, const Array* as = nullptr);
 
 // A result with a history where `out` is given: it is written there, and its history goes with it.
-Array written_to(const char* op, const Array* out, const Array& made);
+Array written_to(const char* op, const Array* out, Array made);
 
 // A call that writes one new array.
 Array record_new(Record&& call, Array result);

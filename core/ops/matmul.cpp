@@ -196,7 +196,7 @@ Array product(const char* op, const Array& x, const Array& y, const Array* out) 
     return product_value(op, x, y, nullptr);
   }();
   note_product(op, made, x, y);
-  return written_to(op, out, made);
+  return written_to(op, out, std::move(made));
 }
 
 }  // namespace
