@@ -180,16 +180,19 @@ void check_writable(const Array& out, const char* op) {
 
 // ---- recording ------------------------------------------------------------------------------------------------------
 
+void add_changed_input(Record& record, const Array& in, const Shape& shape, const Array* out) {
+  Array wide = in.shape == shape ? in : in.broadcast_to(shape);
+  if (out && disturbs(*out, wide)) wide = copy(in).broadcast_to(shape);
+  record.inputs.emplace_back(wide);
+}
+
 // Appends an operand that reads `in` as `shape`; a copy of it where writing `out` would disturb the reading.
 void add_input(Record& record, const Array& in, const Shape& shape, const Array* out) {
   bool fits = &in.shape == &shape || in.shape == shape;
-  if (fits && !(out && disturbs(*out, in))) {
+  if (fits && !(out && disturbs(*out, in)))
     record.inputs.emplace_back(in);
-    return;
-  }
-  Array wide = fits ? in : in.broadcast_to(shape);
-  if (out && disturbs(*out, wide)) wide = copy(in).broadcast_to(shape);
-  record.inputs.emplace_back(wide);
+  else
+    add_changed_input(record, in, shape, out);
 }
 
 void check_device(Device a, Device b, const char* op) {

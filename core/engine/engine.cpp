@@ -16,8 +16,6 @@ namespace slipstream::engine {
 
 namespace {
 
-std::atomic<Runtime*> the_runtime{nullptr};
-
 // The failure of an array that was being computed when the process forked.
 FailurePtr forked_failure() {
   auto failure = std::make_shared<Failure>();
@@ -151,9 +149,9 @@ SharedLimits::SharedLimits() {
   store(limits);
 }
 
-Runtime& Runtime::get() {
-  Runtime* runtime = the_runtime.load(std::memory_order_acquire);
-  if (runtime) return *runtime;
+constinit std::atomic<Runtime*> Runtime::the_runtime{nullptr};
+
+Runtime& Runtime::make() {
   static std::mutex making;
   std::lock_guard hold(making);
   if (!the_runtime) the_runtime = new Runtime();

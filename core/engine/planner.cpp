@@ -220,6 +220,20 @@ void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready,
   new_tasks_.clear();
 }
 
+inline StorageUse& Planner::use_of(Storage& storage) {
+  StorageUse& use = storage.use;
+  if (use.generation == 0)
+    use.generation = runtime_.generation;
+  else if (use.generation != runtime_.generation)
+    forget_parent(use);
+  return use;
+}
+
+void Planner::forget_parent(StorageUse& use) {
+  use = StorageUse();
+  use.generation = runtime_.generation;
+}
+
 // From the last call to the first: a call is kept if it has an effect, if somebody can still name its result (a handle,
 // or a call that is not in this batch), or if a kept call of this batch reads it.
 void Planner::drop_dead(std::span<Record> calls) {
@@ -278,15 +292,6 @@ void Planner::share_equal(std::span<Record> whole, std::span<Record> calls) {
   batch_number_++;  // counted and marked anew
   count_operands(whole);
   drop_dead(whole);
-}
-
-StorageUse& Planner::use_of(Storage& storage) {
-  StorageUse& use = storage.use;
-  if (use.generation != runtime_.generation) {
-    if (use.generation != 0) use = StorageUse();
-    use.generation = runtime_.generation;
-  }
-  return use;
 }
 
 void Planner::place(Record&& call, const char* why_alone, uint32_t row_group) {

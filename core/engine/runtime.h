@@ -121,7 +121,10 @@ class Stream {
 
 class Runtime {
  public:
-  static Runtime& get();
+  static Runtime& get() {
+    Runtime* runtime = the_runtime.load(std::memory_order_acquire);
+    return runtime ? *runtime : make();
+  }
 
   Runtime();
   std::atomic<EngineKind> kind{EngineKind::async};
@@ -168,6 +171,8 @@ class Runtime {
   }
 
  private:
+  static constinit std::atomic<Runtime*> the_runtime;
+  static Runtime& make();
   void take_from_parent(Storage& storage);
   void stall(int64_t bytes);
   static void fork_prepare();
