@@ -73,6 +73,6 @@ bool View::contiguous() const {
 }
 
 Array::Array(const Shape& shape, DType dtype, Device device)
-    : View{dtype, 0, shape, row_major(shape, itemsize(dtype))}, storage_(new Storage(device, nbytes())) {}
+    : View(dtype, shape), storage_(new Storage(device, nbytes())) {}
 
 }  // namespace slipstream

@@ -18,7 +18,7 @@ inline constexpr int kMaxDims = 32;
 
 class Dims {
  public:
-  Dims() = default;
+  Dims() {}  // not defaulted, here and in what holds Dims: unused room would be filled with zeros
   explicit Dims(int n, int64_t fill = 0) { resize(n, fill); }
   Dims(std::initializer_list<int64_t> values) { assign(values.begin(), static_cast<int>(values.size())); }
   explicit Dims(std::span<const int64_t> values) { assign(values.data(), static_cast<int>(values.size())); }

@@ -174,8 +174,6 @@ void note_all(const char* op, std::span<const Array> results, std::span<const Ar
 
 // ---- selections -----------------------------------------------------------------------------------------------------
 
-View row_major_view(const View& x) { return {x.dtype, 0, x.shape, row_major(x.shape, itemsize(x.dtype))}; }
-
 void note_selection(const char* op, const Array& result, const Array& x, const View& inner, int64_t start) {
   enter(result, new Selection(op, x, inner, start), here());
 }

@@ -72,7 +72,7 @@ struct Pause : Recording {
 // A handle of the tape's own: it keeps the values that are there now, but no program can name the storage by it.
 class Kept {
  public:
-  Kept() = default;
+  Kept() {}
   explicit Kept(const Array& x) : value_(x, Array::Detached()), version_(x.storage()->version) { count(); }
   Kept(const Kept& o) : value_(o.value_), version_(o.version_) { count(); }
   Kept(Kept&&) noexcept = default;
@@ -101,7 +101,7 @@ class Kept {
 // A value that a gradient needs. get() gives it with its history, or raises as Kept does.
 class Saved {
  public:
-  Saved() = default;
+  Saved() {}
   explicit Saved(const Array& input) : value_(input), node_(input.node()) {}
   // The (part-th) result of the operation itself, which must not hold its own history.
   static Saved result(const Array& result, int part = 0);
@@ -146,7 +146,6 @@ template <class F>
 void note_selected(const char* op, const Array& result, const Array& x, const View& selected, F&& select);
 // `inner` lies in such an array as starts at `start`.
 void note_selection(const char* op, const Array& result, const Array& x, const View& inner, int64_t start = 0);
-View row_major_view(const View& x);  // x's shape and type, as a row-major array starting at 0
 
 template <class F>
 Array selected(const char* op, const Array& x, F&& select) {
@@ -161,7 +160,7 @@ void note_selected(const char* op, const Array& result, const Array& x, const Vi
   if (x.contiguous())
     note_selection(op, result, x, selected, x.offset);
   else
-    note_selection(op, result, x, select(row_major_view(x)));
+    note_selection(op, result, x, select(View(x.dtype, x.shape)));
 }
 
 // The elements of x that `inner` names in a row-major array of its shape, and the reverse: zeros with g there.

@@ -17,13 +17,8 @@ Array rearranged(const char* op, const Array& x, View v, F back) {
   return made;
 }
 
-// Of the same storage, without axes. (Given all at once, a View's unused room would be filled with zeros first.)
-View empty_view(const View& x) {
-  View v;
-  v.dtype = x.dtype;
-  v.offset = x.offset;
-  return v;
-}
+// Of the same storage, without axes.
+View empty_view(const View& x) { return View(x.dtype, x.offset, {}, {}); }
 
 struct BackToShape {
   Shape shape;
