@@ -261,7 +261,7 @@ Array borrow_array(nb::object values, nb::object keeper, bool read_only) {
   if (dtype == DType::bf16) values = values.attr("view")(nb::handle(dtype_object(DType::u16)));
   Py_buffer buffer;
   checked(PyObject_GetBuffer(values.ptr(), &buffer, PyBUF_STRIDES));
-  View view{.dtype = dtype, .offset = 0, .shape = {}, .strides = {}};
+  View view(dtype, 0, {}, {});
   int64_t last = 0;  // of the first bytes of elements, counted from that of the first element
   for (int i = 0; i < buffer.ndim; i++) {
     view.shape.push_back(buffer.shape[i]);

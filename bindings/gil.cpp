@@ -15,6 +15,7 @@ namespace slipstream::python {
 namespace {
 
 std::atomic<bool> python_gone{false};
+thread_local constinit bool lent = false;  // this thread lets others have the GIL
 std::atomic<bool> exiting{false};
 pthread_t exit_thread;
 
@@ -98,7 +99,9 @@ nb::object call_python(nb::handle function, std::initializer_list<nb::handle> ar
 
 void forbid_python() { python_gone.store(true, std::memory_order_release); }
 
-Gil::Gil() {
+bool gil_is_lent() { return lent; }
+
+Gil::Gil() : was_lent_(std::exchange(lent, false)) {
   if (!PyGILState_Check() && !may_use_python()) thread_ended();
   try {
     state_ = PyGILState_Ensure();
@@ -108,7 +111,16 @@ Gil::Gil() {
   if (dropped.load(std::memory_order_relaxed)) release_dropped(nullptr);
 }
 
-void* release_gil() { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; }
+Gil::~Gil() {
+  PyGILState_Release(state_);
+  lent = was_lent_;
+}
+
+void* release_gil() {
+  if (!PyGILState_Check()) return nullptr;
+  lent = true;
+  return PyEval_SaveThread();
+}
 
 void retake_gil(void* state) {
   if (!state) return;
@@ -118,6 +130,7 @@ void retake_gil(void* state) {
   } catch (abi::__forced_unwind&) {
     thread_ended();
   }
+  lent = false;
 }
 
 NoGil::NoGil() : state_(release_gil()) {}

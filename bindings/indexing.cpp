@@ -105,12 +105,27 @@ std::optional<Key> positions(PyObject* const& key) {
 }
 
 // One element is a value, not a view: x[0], x[1] = x[1], x[0] swaps them.
-bool is_element(const Array& a, const Array& selected, PyObject* key) {
+bool is_element(const Array& a, const View& selected, PyObject* key) {
   if (selected.ndim() > 0 || a.ndim() == 0) return false;
   if (!PyTuple_Check(key)) return true;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++)
     if (PyTuple_GET_ITEM(key, i) == Py_Ellipsis) return false;
   return true;
+}
+
+Array part(const Array& x, const View& selected, const Key& key) {
+  Array made = x.view(selected);
+  if (tape::follows_views(x)) tape::note_selected("getitem", made, x, selected, key);
+  return made;
+}
+
+// A history that is the storage's is found by the view alone.
+Array element(const Array& x, const View& selected, const Key& key) {
+  bool follows = tape::follows_views(x);
+  if (tape::recording() && !follows) return copy(x.view(selected));
+  Array made = copy(x, selected);
+  if (follows && kind(x.dtype) >= Kind::real) tape::note_selected("getitem", made, x, selected, key);
+  return made;
 }
 
 // ---- keys with arrays
@@ -188,11 +203,11 @@ void before_mask_write() { sync_point("x[mask] = values"); }
 
 PyObject* subscript(PyObject* self, PyObject* key) {
   return guarded([&]() -> PyObject* {
-    if (auto select = positions(key)) {
-      Array view = tape::selected("getitem", as_array(self), *select);
-      return wrap(is_element(as_array(self), view, key) ? copy(view) : std::move(view));
-    }
     const Array& x = as_array(self);
+    if (auto select = positions(key)) {
+      View selected = (*select)(x);
+      return wrap(is_element(x, selected, key) ? element(x, selected, *select) : part(x, selected, *select));
+    }
     return wrap(get_item(x, to_key(key, x.device()), before_mask_read));
   });
 }

@@ -365,7 +365,8 @@ ReductionCall parse_reduction(const Function& f, PyObject* const* args, Py_ssize
 
 PyObject* call_reduction(const Function& f, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
   ReductionCall call = parse_reduction(f, args, n, keywords);
-  Array x = to_array(call.a);
+  Array made;
+  const Array& x = is_ndarray(call.a) ? as_array(call.a) : (made = to_array(call.a));
   call.options.axes = axis_bits(f.name, call.axis, x.ndim());
   std::optional<Array> where = call.where == Py_True ? std::nullopt : mask(f.name, call.where, x.device());
   if (where) call.options.where = &*where;

@@ -116,8 +116,9 @@ SourceId lookup_callers(PyFrameObject* frame) {
 
 }  // namespace
 
+// The core asks on threads that run Python, or did until they lent the GIL.
 SourceId current_source() {
-  if (!PyGILState_Check()) return 0;
+  if (gil_is_lent()) return 0;
   PyFrameObject* frame = PyEval_GetFrame();
   if (!frame) return 0;
   SourceId id = lookup(place_of(frame));

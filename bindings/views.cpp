@@ -25,7 +25,7 @@ Array reshaped(const Array& x, Dims shape, char order, PyObject* copying) {
   std::optional<Array> view = reshape_view(x, shape);
   if (!view)
     fail(ErrorKind::value, "reshape: copy=False, but ", x.shape, " with strides ", x.strides, " is no view as ", shape);
-  return *view;
+  return std::move(*view);
 }
 
 namespace {

@@ -20,7 +20,7 @@ Storage::Storage(Device device, size_t nbytes, void* data, std::function<void()>
     : device(device), nbytes(nbytes), data_(static_cast<char*>(data)), release_borrowed_(std::move(release)) {}
 
 namespace {
-thread_local constinit Blocks<512> blocks __attribute__((tls_model("initial-exec")));
+thread_local constinit Blocks<512> blocks;
 }
 void* Storage::operator new(size_t size) { return blocks.take(size); }
 void Storage::operator delete(void* block) { blocks.give(block); }
@@ -72,11 +72,7 @@ bool View::contiguous() const {
   return true;
 }
 
-Array::Array(const Shape& shape, DType dtype, Device device) {
-  this->dtype = dtype;
-  this->shape = shape;
-  strides = row_major(shape, itemsize(dtype));
-  storage_ = new Storage(device, nbytes());
-}
+Array::Array(const Shape& shape, DType dtype, Device device)
+    : View(dtype, shape), storage_(new Storage(device, nbytes())) {}
 
 }  // namespace slipstream

@@ -114,6 +114,12 @@ class Storage {
 
 // How an array reads its storage.
 struct View {
+  View() {}
+  View(DType dtype, int64_t offset, const Shape& shape, const Strides& strides)
+      : dtype(dtype), offset(offset), shape(shape), strides(strides) {}
+  View(DType dtype, const Shape& shape)  // row-major, from the start of the storage
+      : dtype(dtype), shape(shape), strides(row_major(shape, itemsize(dtype))) {}
+
   DType dtype = DType::f32;
   int64_t offset = 0;  // bytes from the start of the storage
   Shape shape;
@@ -127,7 +133,7 @@ struct View {
 
 class Array : public View {
  public:
-  Array() = default;
+  Array() {}
   // A new array whose storage has no memory yet; some recorded operation will write it.
   Array(const Shape& shape, DType dtype, Device device);
   // Takes over one handle of the storage.
@@ -166,7 +172,7 @@ class Array : public View {
     return Array(storage_, std::move(v));
   }
   Array broadcast_to(const Shape& target) const {  // the caller has checked that it fits
-    return view({dtype, offset, target, broadcast_strides(shape, strides, target)});
+    return view(View(dtype, offset, target, broadcast_strides(shape, strides, target)));
   }
 
  private:
@@ -177,7 +183,7 @@ class Array : public View {
 // An argument of a recorded call. Without storage it stands for one of the call's scalars.
 class Operand : public View {
  public:
-  Operand() = default;
+  Operand() {}
   explicit Operand(const Array& a) : View(a), storage_(a.storage()) { storage_->add_use(); }
   struct Fresh {};  // a new array, which only this thread knows
   Operand(const Array& a, Fresh) : View(a), storage_(a.storage()) { storage_->add_first_use(); }

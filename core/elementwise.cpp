@@ -59,8 +59,8 @@ bool same_kind(DType from, DType to) {
 // The promoted type of the arguments before the rule lifts it. `floats`: integers among themselves turn into floats
 // first; beside a float they promote as they are.
 DType promoted(std::span<const Arg> args, bool floats) {
-  bool any = false, all_integers = true;
-  DType t = DType::b1, raw = DType::b1;
+  bool any = false;
+  DType raw = DType::b1;
   Kind scalar = Kind::boolean;
   for (const Arg& arg : args) {
     if (arg.is_scalar()) {
@@ -68,12 +68,11 @@ DType promoted(std::span<const Arg> args, bool floats) {
       continue;
     }
     DType own = arg.array().dtype;
-    all_integers &= kind(own) <= Kind::integer;
     raw = !any || raw == own ? own : promote(raw, own);
     any = true;
   }
-  t = raw;
-  if (floats && all_integers) {
+  DType t = raw;
+  if (floats && any && kind(raw) <= Kind::integer) {
     any = false;
     for (const Arg& arg : args) {
       if (arg.is_scalar()) continue;
@@ -181,15 +180,19 @@ void check_writable(const Array& out, const char* op) {
 
 // ---- recording ------------------------------------------------------------------------------------------------------
 
-// Appends an operand that reads `in` as `shape`; a copy of it where writing `out` would disturb the reading.
-void add_input(Record& record, const Array& in, const Shape& shape, const Array* out) {
-  if (in.shape == shape && !(out && disturbs(*out, in))) {
-    record.inputs.emplace_back(in);
-    return;
-  }
+void add_changed_input(Record& record, const Array& in, const Shape& shape, const Array* out) {
   Array wide = in.shape == shape ? in : in.broadcast_to(shape);
   if (out && disturbs(*out, wide)) wide = copy(in).broadcast_to(shape);
   record.inputs.emplace_back(wide);
+}
+
+// Appends an operand that reads `in` as `shape`; a copy of it where writing `out` would disturb the reading.
+void add_input(Record& record, const Array& in, const Shape& shape, const Array* out) {
+  bool fits = &in.shape == &shape || in.shape == shape;
+  if (fits && !(out && disturbs(*out, in)))
+    record.inputs.emplace_back(in);
+  else
+    add_changed_input(record, in, shape, out);
 }
 
 void check_device(Device a, Device b, const char* op) {
@@ -197,17 +200,18 @@ void check_device(Device a, Device b, const char* op) {
     fail(ErrorKind::value, op, ": arrays are on different devices: ", a, " and ", b, "; copy one with to_device()");
 }
 
-Shape common_shape(Row row, std::span<const Arg> args) {
+// That of all arguments, or `wide`, to which they are broadcast.
+const Shape& common_shape(Row row, std::span<const Arg> args, Shape* wide) {
   const Shape* first = nullptr;
   for (const Arg& arg : args) {
     if (arg.is_scalar()) continue;
     if (!first) {
       first = &arg.array().shape;
     } else if (!(*first == arg.array().shape)) {
-      Shape shape = *first;
+      *wide = *first;
       for (const Arg& other : args)
-        if (!other.is_scalar()) shape = broadcast(shape, other.array().shape, row_name(row));
-      return shape;
+        if (!other.is_scalar()) *wide = broadcast(*wide, other.array().shape, row_name(row));
+      return *wide;
     }
   }
   return *first;
@@ -246,14 +250,15 @@ void check_out(Row row, DType result, const Shape& shape, Device device, const A
 
 Array record_row(Row row, DType compute, DType result, std::span<const Arg> args, const Array* out) {
   Device device = common_device(row, args);
-  Shape shape = common_shape(row, args);
+  Shape wide;
+  const Shape* shape = &common_shape(row, args, &wide);
   if (out) {
-    check_out(row, result, shape, device, *out);
+    check_out(row, result, *shape, device, *out);
     if (tape::recording() && tape::follows_any(args)) {  // the result has a history, which goes with it
       assign(*out, record_row(row, compute, result, args, nullptr));
       return *out;
     }
-    shape = out->shape;
+    shape = &out->shape;
   }
   Record record;
   record.op = &op_of(row, compute, args);
@@ -266,7 +271,7 @@ Array record_row(Row row, DType compute, DType result, std::span<const Arg> args
       record.scalars[scalars++] = rounded(arg.scalar, compute);
       record.inputs.emplace_back();
     } else {
-      add_input(record, arg.array(), shape, out);
+      add_input(record, arg.array(), *shape, out);
     }
   }
   record.in_place = out != nullptr;
@@ -275,7 +280,7 @@ Array record_row(Row row, DType compute, DType result, std::span<const Arg> args
     engine::record(std::move(record));
     return *out;
   }
-  Array made(shape, result, device);
+  Array made(*shape, result, device);
   record.outputs.emplace_back(made, Operand::Fresh());
   SourceId source = engine::record(std::move(record));
   if (tape::recording()) tape::note_row(row, args, made, source);
@@ -443,6 +448,17 @@ Array astype(const Array& x, DType dtype) {
   Array made(x.shape, dtype, x.device());
   record_copy(made, x, false);
   if (tape::follows(x)) note_copy("astype", made, x);
+  return made;
+}
+
+Array copy(const Array& x, const View& part) {
+  Array made(part.shape, part.dtype, x.device());
+  Record record;
+  record.op = &row_op(Row::cast);
+  record.compute = part.dtype;
+  record.inputs.emplace_back(x, part);
+  record.outputs.emplace_back(made, Operand::Fresh());
+  engine::record(std::move(record));
   return made;
 }
 

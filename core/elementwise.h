@@ -59,6 +59,7 @@ Array logsumexp(const Array& x, const ReduceOptions& options);
 // A new array of another type (or of the same, a copy), row-major.
 Array astype(const Array& x, DType dtype);
 inline Array copy(const Array& x) { return astype(x, x.dtype); }
+Array copy(const Array& x, const View& part);  // of a view of x; without a history
 // x itself if it is row-major, else a row-major copy.
 Array contiguous(const Array& x);
 // target[...] = value: broadcast, converted (any cast), right where both overlap. Between devices too.

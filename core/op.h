@@ -75,6 +75,14 @@ inline Device device_of(const Record& call) {
   return {};
 }
 
+// Bytes of the results that it brings into being.
+inline int64_t new_bytes(const Record& call) {
+  int64_t bytes = 0;
+  if (!call.in_place)
+    for (const Operand& output : call.outputs) bytes += static_cast<int64_t>(output.storage()->nbytes);
+  return bytes;
+}
+
 // A call bound to memory. Work is cut into phases, a phase into chunks; the chunks of a phase run in any order on any
 // threads, phases one after another. The cut depends on shapes and dtypes alone, so that results never depend on the
 // number of threads. A chunk should take between 0.1 and 5 ms.

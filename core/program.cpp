@@ -20,16 +20,9 @@ constexpr NoIdentity NONE;
 std::optional<Scalar> identity_of(NoIdentity) { return {}; }
 std::optional<Scalar> identity_of(int value) { return Scalar::of(static_cast<int64_t>(value)); }
 
-struct RowFacts {
-  Op op;
-  Rule rule;
-  uint8_t arity;
-  bool reduction;
-  Row combining;
-  std::optional<Scalar> identity;
-};
+}  // namespace
 
-const RowFacts kFacts[] = {
+const RowFacts kRowFacts[] = {
 #define UNARY(name, RULE, ...) {{#name, kPure, Row::name}, Rule::RULE, 1, false, Row::none, {}},
 #define BINARY(name, RULE, ...) {{#name, kPure, Row::name}, Rule::RULE, 2, false, Row::none, {}},
 #define TERNARY(name, RULE, ...) {{#name, kPure, Row::name}, Rule::RULE, 3, false, Row::none, {}},
@@ -38,17 +31,6 @@ const RowFacts kFacts[] = {
 #include "ops.def"
     {{"copy", kPure, Row::cast}, Rule::ALL, 1, false, Row::none, {}},
 };
-const RowFacts& facts(Row row) { return kFacts[static_cast<int>(row)]; }
-
-}  // namespace
-
-const Op& row_op(Row row) { return facts(row).op; }
-Rule row_rule(Row row) { return facts(row).rule; }
-int row_arity(Row row) { return facts(row).arity; }
-bool is_reduction(Row row) { return row != Row::none && facts(row).reduction; }
-bool is_elementwise(const Op& op) { return &op == &kMap || (op.row != Row::none && !is_reduction(op.row)); }
-Row combining_row(Row reduction) { return facts(reduction).combining; }
-std::optional<Scalar> reduction_identity(Row reduction) { return facts(reduction).identity; }
 
 int row_cost(Row row, DType type) {
   int size = is_complex(type) ? 4 : 1;

@@ -131,23 +131,31 @@ struct EqualCall : OpParams {
   const Op* op;  // what the program called
 };
 
-// The operation of a row (or of Row::cast: a copy that converts).
-const Op& row_op(Row row);
+// What the table says of a row, beyond its RowInfo.
+struct RowFacts {
+  Op op;
+  Rule rule;
+  uint8_t arity;
+  bool reduction;
+  Row combining;  // the elementwise row a reduction repeats: sum -> add
+  std::optional<Scalar> identity;
+};
+extern const RowFacts kRowFacts[];
+inline const RowFacts& facts(Row row) { return kRowFacts[static_cast<int>(row)]; }
+inline const Op& row_op(Row row) { return facts(row).op; }  // of Row::cast: a copy that converts
+inline Rule row_rule(Row row) { return facts(row).rule; }
+inline int row_arity(Row row) { return facts(row).arity; }
+inline bool is_reduction(Row row) { return row != Row::none && facts(row).reduction; }
+// Is it a row of the table, or a fused program of such, that works element by element?
+inline bool is_elementwise(const Op& op) { return &op == &kMap || (op.row != Row::none && !is_reduction(op.row)); }
+inline Row combining_row(Row reduction) { return facts(reduction).combining; }
+inline std::optional<Scalar> reduction_identity(Row reduction) { return facts(reduction).identity; }
+int row_cost(Row row, DType type);  // relative to one addition, for cutting work
 
 // The program of one elementwise record (op->row is an elementwise row) or of one reduction record. Kept, so asking
 // again costs a look-up. Scalars of the record count as inputs here, of the type that scalar_type tells.
 const std::shared_ptr<const Program>& single_program(const Record& record);
 // The type in which a scalar argument of an elementwise row is stored.
 DType scalar_type(Row row, DType compute, int argument);
-
-// What the table says of a row, beyond its RowInfo.
-Rule row_rule(Row row);
-int row_arity(Row row);
-bool is_reduction(Row row);
-// Is it a row of the table, or a fused program of such, that works element by element?
-bool is_elementwise(const Op& op);
-Row combining_row(Row reduction);  // the elementwise row a reduction repeats: sum -> add
-std::optional<Scalar> reduction_identity(Row reduction);
-int row_cost(Row row, DType type);  // relative to one addition, for cutting work
 
 }  // namespace slipstream

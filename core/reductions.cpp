@@ -87,7 +87,10 @@ SourceId record_reduction(Row row, DType compute, const Array& x, uint32_t axes,
   auto params = std::make_shared<ReduceParams>();
   params->axes = axes;
   record.params = std::move(params);
-  record.inputs.emplace_back(in_place && x.storage() == to.storage() ? copy(x) : x);
+  if (in_place && x.storage() == to.storage())
+    record.inputs.emplace_back(copy(x));
+  else
+    record.inputs.emplace_back(x);
   if (in_place)
     record.outputs.emplace_back(to);
   else
@@ -95,14 +98,20 @@ SourceId record_reduction(Row row, DType compute, const Array& x, uint32_t axes,
   return engine::record(std::move(record));
 }
 
-Array finish(Array result, const ReduceOptions& options) {
-  if (!options.keepdims) result = reshape(result, without_axes(result, options.axes).shape);
+// To `out`, where that is given.
+Array deliver(Array result, const ReduceOptions& options) {
   if (!options.out) return result;
   check_type(kind(result.dtype) <= kind(options.out->dtype), Row::sum, result.dtype, options.out->dtype);
   if (!(result.shape == options.out->shape))
     fail(ErrorKind::value, "an output of shape ", options.out->shape, " cannot hold a result of shape ", result.shape);
   assign(*options.out, result);
   return *options.out;
+}
+
+// The same of a result that has kept its axes.
+Array finish(Array result, const ReduceOptions& options) {
+  if (!options.keepdims) result = reshape(result, without_axes(result, options.axes).shape);
+  return deliver(std::move(result), options);
 }
 
 }  // namespace
@@ -171,24 +180,24 @@ ReduceTypes mean_types(DType x, std::optional<DType> dtype) {
   return {is_half(result) ? DType::f32 : result, result};
 }
 
-ReduceOptions plain(const ReduceOptions& options, DType dtype) {
+ReduceOptions plain(const ReduceOptions& options, DType dtype, bool keepdims = true) {
   ReduceOptions o;
   o.axes = options.axes;
-  o.keepdims = true;
+  o.keepdims = keepdims;
   o.where = options.where;
   o.dtype = dtype;
   return o;
 }
 
 // How many elements each result stands for, less `correction`: a number, or an array where a mask counts.
-Arg element_count(const Array& x, const ReduceOptions& options, DType dtype, double correction) {
+Arg element_count(const Array& x, const ReduceOptions& options, DType dtype, double correction, bool keepdims) {
   if (!options.where) {
     auto n = static_cast<double>(reduced_count(x.shape, options.axes));
     return Arg(Scalar::of(std::max(n - correction, 0.0)));
   }
   broadcast(options.where->shape, x.shape, "mean");
   Array mask = options.where->broadcast_to(x.shape);
-  ReduceOptions counting = plain(options, dtype);
+  ReduceOptions counting = plain(options, dtype, keepdims);
   counting.where = nullptr;
   Array n = reduce(Row::sum, mask, counting);
   if (correction == 0) return Arg(n);
@@ -196,38 +205,43 @@ Arg element_count(const Array& x, const ReduceOptions& options, DType dtype, dou
       Row::maximum, {Arg(elementwise(Row::subtract, {Arg(n), Arg(Scalar::of(correction))})), Arg(Scalar::of(0.0))}));
 }
 
-Array keep_mean(const Array& x, const ReduceOptions& options, DType compute) {
-  Array total = reduce(Row::sum, x, plain(options, compute));
-  return elementwise(Row::divide, {Arg(total), element_count(x, options, real_of(compute), 0)});
+// The sum of `terms`, one for each element of x, by the number of those less `correction`.
+Array average(const Array& x, const Array& terms, const ReduceOptions& options, double correction, DType compute,
+              bool keepdims) {
+  Array total = reduce(Row::sum, terms, plain(options, compute, keepdims));
+  const Arg args[] = {Arg::lent(total), element_count(x, options, real_of(compute), correction, keepdims)};
+  return elementwise(Row::divide, args);
 }
 
-Array as_type(const Array& x, DType dtype) { return x.dtype == dtype ? x : astype(x, dtype); }
+Array as_type(Array x, DType dtype) {
+  if (x.dtype == dtype) return x;
+  return astype(x, dtype);
+}
 
-Array keep_variance(const Array& x, const ReduceOptions& options, double correction, DType compute) {
-  Array centre = keep_mean(x, options, compute);
+Array spread(const Array& x, const ReduceOptions& options, double correction, DType compute) {
+  Array centre = average(x, x, options, 0, compute, true);
   Array away = elementwise(Row::subtract, {Arg(as_type(x, compute)), Arg(centre)});
   if (is_complex(compute)) away = elementwise(Row::abs, {Arg(away)});
   Array squares = elementwise(Row::square, {Arg(away)});
-  Array total = reduce(Row::sum, squares, plain(options, real_of(compute)));
-  return elementwise(Row::divide, {Arg(total), element_count(x, options, real_of(compute), correction)});
+  return average(x, squares, options, correction, real_of(compute), options.keepdims);
 }
 
 }  // namespace
 
 Array mean(const Array& x, const ReduceOptions& options) {
   ReduceTypes types = mean_types(x.dtype, options.dtype);
-  return finish(as_type(keep_mean(x, options, types.compute), types.result), options);
+  return deliver(as_type(average(x, x, options, 0, types.compute, options.keepdims), types.result), options);
 }
 
 Array variance(const Array& x, const ReduceOptions& options, double correction) {
   ReduceTypes types = mean_types(x.dtype, options.dtype);
-  return finish(as_type(keep_variance(x, options, correction, types.compute), real_of(types.result)), options);
+  return deliver(as_type(spread(x, options, correction, types.compute), real_of(types.result)), options);
 }
 
 Array deviation(const Array& x, const ReduceOptions& options, double correction) {
   ReduceTypes types = mean_types(x.dtype, options.dtype);
-  Array spread = elementwise(Row::sqrt, {Arg(keep_variance(x, options, correction, types.compute))});
-  return finish(as_type(spread, real_of(types.result)), options);
+  Array root = elementwise(Row::sqrt, {Arg(spread(x, options, correction, types.compute))});
+  return deliver(as_type(std::move(root), real_of(types.result)), options);
 }
 
 Array logsumexp(const Array& x, const ReduceOptions& options) {

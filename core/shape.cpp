@@ -55,16 +55,6 @@ int64_t count_with_care(const Shape& shape) {
   return n;
 }
 
-Strides row_major(const Shape& shape, size_t itemsize) {
-  Strides strides = shape;  // of its length
-  auto step = static_cast<int64_t>(itemsize);
-  for (int i = shape.size() - 1; i >= 0; i--) {
-    strides[i] = step;
-    step *= std::max<int64_t>(shape[i], 1);
-  }
-  return strides;
-}
-
 Shape broadcast(const Shape& a, const Shape& b, const char* op) {
   if (a == b) return a;
   const Shape& longer = a.size() >= b.size() ? a : b;

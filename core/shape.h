@@ -18,7 +18,7 @@ inline constexpr int kMaxDims = 32;
 
 class Dims {
  public:
-  Dims() = default;
+  Dims() {}  // not defaulted, here and in what holds Dims: unused room would be filled with zeros
   explicit Dims(int n, int64_t fill = 0) { resize(n, fill); }
   Dims(std::initializer_list<int64_t> values) { assign(values.begin(), static_cast<int>(values.size())); }
   explicit Dims(std::span<const int64_t> values) { assign(values.data(), static_cast<int>(values.size())); }
@@ -121,7 +121,17 @@ inline int64_t count(const Shape& shape) {
   return n >> 58 ? count_with_care(shape) : n;
 }
 // Row-major strides in bytes.
-Strides row_major(const Shape& shape, size_t itemsize);
+inline Strides row_major(const Shape& shape, size_t itemsize) {
+  Strides strides = shape;  // of its length
+  int64_t* to = strides.data();
+  auto step = static_cast<int64_t>(itemsize);
+  for (int i = shape.size() - 1; i >= 0; i--) {
+    int64_t length = to[i];
+    to[i] = step;
+    step *= std::max<int64_t>(length, 1);
+  }
+  return strides;
+}
 // NumPy's broadcasting of two shapes; raises and names the operation if they do not fit.
 Shape broadcast(const Shape& a, const Shape& b, const char* op);
 // Strides that read an array of `shape` as one of `target`, with 0 where it repeats.

@@ -16,8 +16,6 @@ namespace slipstream::engine {
 
 namespace {
 
-std::atomic<Runtime*> the_runtime{nullptr};
-
 // The failure of an array that was being computed when the process forked.
 FailurePtr forked_failure() {
   auto failure = std::make_shared<Failure>();
@@ -151,9 +149,9 @@ SharedLimits::SharedLimits() {
   store(limits);
 }
 
-Runtime& Runtime::get() {
-  Runtime* runtime = the_runtime.load(std::memory_order_acquire);
-  if (runtime) return *runtime;
+constinit std::atomic<Runtime*> Runtime::the_runtime{nullptr};
+
+Runtime& Runtime::make() {
   static std::mutex making;
   std::lock_guard hold(making);
   if (!the_runtime) the_runtime = new Runtime();
@@ -184,28 +182,18 @@ void Runtime::fork_child() {
   the_runtime.store(fresh, std::memory_order_release);
 }
 
-void Runtime::adopt(Storage& storage) {
-  uint32_t seen = storage.generation.load(std::memory_order_relaxed);
-  if (seen == generation || seen == 0) return;
+void Runtime::take_from_parent(Storage& storage) {
   if (storage.pending_writes.exchange(0) > 0) storage.set_failure(forked_failure());
   storage.generation.store(generation, std::memory_order_relaxed);
 }
 
-// A result is in flight until the last call that uses it is done: before that its memory cannot go back, even if
-// nobody else can name it.
-void Runtime::admit(Record& call) {
-  int64_t bytes = 0;
-  if (!call.in_place)
-    for (const Operand& output : call.outputs) bytes += static_cast<int64_t>(output.storage()->nbytes);
-  int64_t ops = ops_in_flight();
+void Runtime::admit(const Record& call) {
+  int64_t bytes = new_bytes(call), ops = ops_in_flight();
   // A host call that records more must not wait for itself to end.
-  if (ops > 0 && !Pool::inside_task() &&
-      (ops >= limits.ops() || counters.bytes.load(std::memory_order_relaxed) + bytes > limits.bytes()))
+  if (ops > 0 && (ops >= limits.ops() || bytes_in_flight() + bytes > limits.bytes()) && !Pool::inside_task())
     stall(bytes);
   raise_to(counters.peak_ops, ops_in_flight() + 1);
-  if (bytes == 0) return;
-  raise_to(counters.peak_bytes, counters.bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes);
-  for (const Operand& output : call.outputs) output.storage()->in_flight.store(true, std::memory_order_relaxed);
+  raise_to(counters.peak_bytes, bytes_in_flight() + bytes);
 }
 
 void Runtime::retire(int64_t calls) { counters.retired.fetch_add(calls, std::memory_order_relaxed); }
@@ -213,7 +201,7 @@ void Runtime::retire(int64_t calls) { counters.retired.fetch_add(calls, std::mem
 void leave_flight(const Storage& storage) {
   Runtime& runtime = Runtime::get();
   if (storage.generation.load(std::memory_order_relaxed) == runtime.generation)
-    runtime.counters.bytes.fetch_sub(static_cast<int64_t>(storage.nbytes), std::memory_order_relaxed);
+    runtime.counters.returned_bytes.fetch_add(static_cast<int64_t>(storage.nbytes), std::memory_order_relaxed);
 }
 
 // The stream is full: help until there is room again, with some to spare so that not every call stalls.
@@ -230,7 +218,7 @@ void Runtime::stall(int64_t bytes) {
   } stopwatch{*this, start};
   Blocking blocking(*this);
   auto is_full = [&] {
-    int64_t held = counters.bytes.load(), room = limits.bytes() - bytes;
+    int64_t held = bytes_in_flight(), room = limits.bytes() - bytes;
     return ops_in_flight() > limits.ops() - std::max<int64_t>(1, limits.ops() / 8) ||
            (held > 0 && held > std::min(room, limits.bytes() - limits.bytes() / 4));
   };
@@ -248,12 +236,26 @@ void Runtime::stall(int64_t bytes) {
 
 // ---- stream and failures -------------------------------------------------------------------------------------------
 
+// Under the lock, so that it needs no atomic additions. A result is in flight until the last call that uses it is done:
+// before that its memory cannot go back, even if nobody else can name it.
+void Stream::count_locked(Record& call) {
+  call.sequence = sequence() + 1;
+  sequence_.store(call.sequence, std::memory_order_relaxed);
+  int64_t bytes = new_bytes(call);
+  if (bytes == 0) return;
+  bytes_.store(brought() + bytes, std::memory_order_relaxed);
+  for (const Operand& output : call.outputs) output.storage()->in_flight.store(true, std::memory_order_relaxed);
+}
+
+// A worker that turns away from a stream with calls in it sees to it that another looks (Pool::watch). So only the
+// first call must be seen by whoever looked before it came.
 uint64_t Stream::append(Record&& call, bool trifle) {
   std::lock_guard hold(lock_);
   if (!trifle && only_trifles_.load(std::memory_order_relaxed)) only_trifles_.store(false, std::memory_order_relaxed);
-  uint64_t number = call.sequence = take_number();
+  count_locked(call);
+  uint64_t number = call.sequence;
   calls_.push_back(std::move(call));
-  size_.store(calls_.size(), std::memory_order_seq_cst);
+  size_.store(calls_.size(), calls_.size() == 1 ? std::memory_order_seq_cst : std::memory_order_release);
   return number;
 }
 
@@ -322,9 +324,9 @@ bool begin_write(Runtime& runtime, const Record& call, const Operand& output) {
 }
 
 // To the stream, or where that is better, runs it here. Gives the number of the call.
-uint64_t hand_over(Runtime& runtime, Record&& call, bool tracing = false) {
+uint64_t pass(Runtime& runtime, Record&& call, bool tracing) {
   if (runtime.kind.load(std::memory_order_relaxed) == EngineKind::sync) {
-    call.sequence = runtime.stream.next_number();
+    runtime.stream.count(call);
     run_now(runtime, call);
     return call.sequence;
   }
@@ -336,7 +338,7 @@ uint64_t hand_over(Runtime& runtime, Record&& call, bool tracing = false) {
   return number;
 }
 
-void hand_over_traced(Runtime& runtime, Record&& call) {
+void pass_traced(Runtime& runtime, Record&& call) {
   Event event{};
   event.type = Event::record;
   event.lane = current_lane();
@@ -344,9 +346,16 @@ void hand_over_traced(Runtime& runtime, Record&& call) {
   event.shapes = describe_shapes(call);
   event.source = call.source;
   event.start_ns = event.recorded_ns = call.recorded_ns = now_ns();
-  event.sequence = hand_over(runtime, std::move(call), true);
+  event.sequence = pass(runtime, std::move(call), true);
   event.end_ns = now_ns();
   runtime.tracer.add(std::move(event));
+}
+
+void hand_over(Runtime& runtime, Record&& call) {
+  if (runtime.tracer.on())
+    pass_traced(runtime, std::move(call));
+  else
+    pass(runtime, std::move(call), false);
 }
 
 }  // namespace
@@ -364,13 +373,13 @@ SourceId record(Record&& call) {
   if (call.in_place)
     for (Operand& output : call.outputs) at_once |= begin_write(runtime, call, output);
   runtime.admit(call);
-  SmallVec<Operand, 1> wanted_now;
-  if (at_once) wanted_now = call.outputs;
-  if (runtime.tracer.on())
-    hand_over_traced(runtime, std::move(call));
-  else
+  if (!at_once) {
     hand_over(runtime, std::move(call));
-  for (const Operand& output : wanted_now) wait_for(runtime, *output.storage(), output, "memory lent to others");
+    return source;
+  }
+  SmallVec<Operand, 1> wanted = call.outputs;
+  hand_over(runtime, std::move(call));
+  for (const Operand& output : wanted) wait_for(runtime, *output.storage(), output, "memory lent to others");
   return source;
 }
 
@@ -453,22 +462,14 @@ void fail_allocations(int64_t every) { Runtime::get().allocator.fail_every(every
 Stats stats() {
   Counters& c = Runtime::get().counters;
   const Runtime& r = Runtime::get();
-  return {r.stream.recorded(),
-          c.executed,
-          c.fused,
-          c.skipped,
-          r.ops_in_flight(),
-          c.bytes,
-          c.peak_ops,
-          c.peak_bytes,
-          c.stalls,
-          static_cast<double>(c.stalled_ns) * 1e-9};
+  return {r.stream.recorded(), c.executed, c.fused,      c.skipped, r.ops_in_flight(),
+          r.bytes_in_flight(), c.peak_ops, c.peak_bytes, c.stalls,  static_cast<double>(c.stalled_ns) * 1e-9};
 }
 
 void reset_peaks() {
   Counters& c = Runtime::get().counters;
   c.peak_ops = Runtime::get().ops_in_flight();
-  c.peak_bytes = c.bytes.load();
+  c.peak_bytes = Runtime::get().bytes_in_flight();
   Runtime::get().allocator.reset_peak();
 }
 

@@ -104,7 +104,7 @@ bool Planner::run_recorded(Record& call) {
 bool Planner::run_uncut(Record& call) {
   Prepared prepared = prepare(runtime_, call);
   if (prepared.kernel && prepared.kernel->chunks(0) > 1) return false;
-  if (!call.sequence) call.sequence = runtime_.stream.next_number();
+  if (!call.sequence) runtime_.stream.count(call);
   if (prepared.kernel) prepared.failure = run_kernel(runtime_, call, *prepared.kernel);
   prepared.kernel.reset();
   conclude(runtime_, call, prepared.failure);
@@ -220,6 +220,20 @@ void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready,
   new_tasks_.clear();
 }
 
+inline StorageUse& Planner::use_of(Storage& storage) {
+  StorageUse& use = storage.use;
+  if (use.generation == 0)
+    use.generation = runtime_.generation;
+  else if (use.generation != runtime_.generation)
+    forget_parent(use);
+  return use;
+}
+
+void Planner::forget_parent(StorageUse& use) {
+  use = StorageUse();
+  use.generation = runtime_.generation;
+}
+
 // From the last call to the first: a call is kept if it has an effect, if somebody can still name its result (a handle,
 // or a call that is not in this batch), or if a kept call of this batch reads it.
 void Planner::drop_dead(std::span<Record> calls) {
@@ -242,7 +256,7 @@ void Planner::drop_dead(std::span<Record> calls) {
   size_t dropped = noted_skipped_.size() - before;
   if (dropped == 0) return;
   runtime_.counters.skipped.fetch_add(static_cast<int64_t>(dropped), std::memory_order_relaxed);
-  runtime_.counters.bytes.fetch_sub(bytes, std::memory_order_relaxed);
+  runtime_.counters.returned_bytes.fetch_add(bytes, std::memory_order_relaxed);
   runtime_.retire(program_calls);
 }
 
@@ -278,15 +292,6 @@ void Planner::share_equal(std::span<Record> whole, std::span<Record> calls) {
   batch_number_++;  // counted and marked anew
   count_operands(whole);
   drop_dead(whole);
-}
-
-StorageUse& Planner::use_of(Storage& storage) {
-  StorageUse& use = storage.use;
-  if (use.generation != runtime_.generation) {
-    use = StorageUse();
-    use.generation = runtime_.generation;
-  }
-  return use;
 }
 
 void Planner::place(Record&& call, const char* why_alone, uint32_t row_group) {
@@ -336,8 +341,7 @@ void Planner::place(Record&& call, const char* why_alone, uint32_t row_group) {
     use.readers.clear();
   }
   task->flags |= call.op->flags;
-  if (!call.in_place)
-    for (const Operand& output : call.outputs) task->new_bytes += output.storage()->nbytes;
+  task->new_bytes += static_cast<size_t>(new_bytes(call));
   if (call.op->flags & kTiled)
     for (const Operand& input : call.inputs) task->new_bytes += input.is_scalar() ? 0 : input.nbytes();
   task->steps.push_back(std::move(call));

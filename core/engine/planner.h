@@ -66,6 +66,7 @@ class Planner {
   Task* task_for(const Record& call, const SmallVec<Task*, 6>& before, uint32_t row_group);
   Task* new_task(const Record& call);
   StorageUse& use_of(Storage& storage);
+  void forget_parent(StorageUse& use);  // whose tasks are those of the process this one was forked from
   void note(const Record& call, const Task& task, const SmallVec<Task*, 6>& before, const char* why_alone);
   void forget_notes();
   void trace_inputs(const Record& call, Task& task);

@@ -20,22 +20,22 @@ constexpr size_t kTooManyCalls = 1024;  // so many the front end plans before it
 constexpr int kBlockedLong = 10;         // times that a wait looked and nothing had moved
 
 thread_local std::vector<Task*> running;
-thread_local constinit int depth __attribute__((tls_model("initial-exec"))) = 0;  // how many: asked at every call
-
-struct RunningHere {
-  explicit RunningHere(Task& task) {
-    running.push_back(&task);
-    depth++;
-  }
-  ~RunningHere() {
-    running.pop_back();
-    depth--;
-  }
-};
 
 }  // namespace
 
-bool Pool::inside_task() { return depth > 0; }
+thread_local constinit int Pool::depth_ = 0;
+
+struct Pool::RunningHere {
+  explicit RunningHere(Task& task) {
+    running.push_back(&task);
+    depth_++;
+  }
+  ~RunningHere() {
+    running.pop_back();
+    depth_--;
+  }
+};
+
 const std::vector<Task*>& Pool::running_here() { return running; }
 
 // ---- queues --------------------------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ class Pool {
   static uint64_t running_call() { return inside_task() ? running_here().back()->sequence : 0; }
   void inherit(const Pool& parent) { target_ = parent.workers(); }
 
-  static bool inside_task();
+  static bool inside_task() { return depth_ > 0; }
   static bool is_worker();
   // Tasks on the calling thread's stack, innermost last.
   static const std::vector<Task*>& running_here();
@@ -118,6 +118,9 @@ class Pool {
   void poll_holding(Wait& wait, const Ref<Task>& claimed);
   bool block(Wait& wait, uint64_t seen);
   bool sleep(uint64_t seen);
+
+  struct RunningHere;  // a task on the calling thread's stack
+  static thread_local constinit int depth_;  // how many of them: asked at every call
 
   Runtime& runtime_;
   std::atomic<int> target_;

@@ -67,7 +67,8 @@ class SharedLimits {
 
 struct Counters {
   std::atomic<int64_t> retired{0}, executed{0}, fused{0}, skipped{0};
-  std::atomic<int64_t> bytes{0}, peak_ops{0}, peak_bytes{0};  // in flight
+  std::atomic<int64_t> returned_bytes{0};  // of those brought (Stream), no longer in flight
+  std::atomic<int64_t> peak_ops{0}, peak_bytes{0};  // in flight
   std::atomic<int64_t> stalls{0}, stalled_ns{0};
 };
 
@@ -90,11 +91,12 @@ class Failures {
 // The calls recorded and not yet planned, in program order over all threads.
 class Stream {
  public:
-  // Appends the call and gives it the next number. Is it a trifle (weight.h)?
+  // Appends the call, which is counted as below. Gives its number. Is it a trifle (weight.h)?
   uint64_t append(Record&& call, bool trifle);
-  uint64_t next_number() {
+  // Gives the call the next number; its new results are in flight from here on.
+  void count(Record& call) {
     std::lock_guard hold(lock_);
-    return take_number();
+    count_locked(call);
   }
   void inherit(const Stream& parent) { sequence_ = inherited_ = parent.sequence_.load(); }
   bool take(std::vector<Record>& into);    // are they trifles, all of them?
@@ -103,26 +105,26 @@ class Stream {
   bool only_trifles() const { return only_trifles_.load(std::memory_order_relaxed); }
   uint64_t sequence() const { return sequence_.load(std::memory_order_relaxed); }
   int64_t recorded() const { return static_cast<int64_t>(sequence() - inherited_); }  // calls, by this process
+  int64_t brought() const { return bytes_.load(std::memory_order_relaxed); }  // bytes of their new results
 
  private:
-  // Under the lock, so that it needs no atomic addition.
-  uint64_t take_number() {
-    uint64_t number = sequence_.load(std::memory_order_relaxed) + 1;
-    sequence_.store(number, std::memory_order_relaxed);
-    return number;
-  }
+  void count_locked(Record& call);
 
   SpinLock lock_;
   std::vector<Record> calls_;
   std::atomic<size_t> size_{0};
   std::atomic<bool> only_trifles_{true};
   std::atomic<uint64_t> sequence_{0};
+  std::atomic<int64_t> bytes_{0};
   uint64_t inherited_ = 0;
 };
 
 class Runtime {
  public:
-  static Runtime& get();
+  static Runtime& get() {
+    Runtime* runtime = the_runtime.load(std::memory_order_acquire);
+    return runtime ? *runtime : make();
+  }
 
   Runtime();
   std::atomic<EngineKind> kind{EngineKind::async};
@@ -157,14 +159,21 @@ class Runtime {
   };
 
   // Bookkeeping of one call from record to end.
-  void admit(Record& call);    // counts what it brings; waits while the stream is full
+  void admit(const Record& call);  // waits while the stream is full
   void retire(int64_t calls);  // they are done, one way or another
   void retire(const Record& call) { retire(int64_t{call.calls}); }
   int64_t ops_in_flight() const { return stream.recorded() - counters.retired.load(std::memory_order_relaxed); }
+  int64_t bytes_in_flight() const { return stream.brought() - counters.returned_bytes.load(std::memory_order_relaxed); }
   // A storage of the process this one was forked from: what was not computed then never will be.
-  void adopt(Storage& storage);
+  void adopt(Storage& storage) {
+    uint32_t seen = storage.generation.load(std::memory_order_relaxed);
+    if (seen != generation && seen != 0) take_from_parent(storage);
+  }
 
  private:
+  static constinit std::atomic<Runtime*> the_runtime;
+  static Runtime& make();
+  void take_from_parent(Storage& storage);
   void stall(int64_t bytes);
   static void fork_prepare();
   static void fork_parent();

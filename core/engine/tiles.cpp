@@ -156,7 +156,7 @@ class TilesKernel final : public Kernel {
     if (phase < tiled_->phases() - 1) return tiled_->run(phase, chunk);
     TiledKernel::Box box = tiled_->box(chunk);
     Shape shape{box.size[0], box.size[1], box.size[2]};
-    View tile{made_.dtype, 0, shape, row_major(shape, itemsize(made_.dtype))};
+    View tile(made_.dtype, shape);
     ThreadBytes room(tile.nbytes());
     Array dense(new Storage(device_of(then_), tile.nbytes(), room.data(), nullptr), tile);
     Record part;

@@ -1,7 +1,7 @@
 // Weight: how much work a call is, as far as its operands tell. Decides who runs it, and whether it is planned at all.
 #pragma once
 
-#include "../op.h"
+#include "../program.h"
 
 namespace slipstream::engine {
 
@@ -15,6 +15,11 @@ enum class Weight : uint8_t {
 };
 
 inline int64_t elements_of(const Record& call) {
+  if (call.op->row != Row::none && !is_reduction(call.op->row)) {  // inputs have the shape of the output
+    int arrays = 1;
+    for (const Operand& input : call.inputs) arrays += !input.is_scalar();
+    return arrays * call.outputs[0].size();
+  }
   int64_t elements = 0;
   for (const Operand& input : call.inputs)
     if (!input.is_scalar()) elements += input.size();

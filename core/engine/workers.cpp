@@ -260,7 +260,7 @@ void Pool::notice(bool heavy) {
   start();
   size_t calls = runtime_.stream.size();
   if (calls >= kManyCalls || (calls >= kManyTrifles && runtime_.stream.only_trifles())) return plan_here(calls);
-  if (heavy) has_heavy_.store(true, std::memory_order_relaxed);
+  if (heavy) has_heavy_.store(true, std::memory_order_seq_cst);  // before it looks who naps
   bool nap_ends = heavy && napping_.load(std::memory_order_seq_cst);
   if (!nap_ends && (watchers_.load(std::memory_order_seq_cst) > 0 || asleep_.load(std::memory_order_seq_cst) == 0))
     return;

@@ -160,7 +160,7 @@ bool differentiable(DType t) { return is_float(t) || is_complex(t); }
 
 // ---- nodes
 
-thread_local constinit Blocks<64> blocks __attribute__((tls_model("initial-exec")));
+thread_local constinit Blocks<64> blocks;
 
 // An elementwise row or a reduction. Holds what the expressions of the inputs with a history name, and no more.
 class RowNode final : public tape::Node {
@@ -170,13 +170,14 @@ class RowNode final : public tape::Node {
     for (int i = 0; i < arity_; i++) {
       const Arg& arg = args[static_cast<size_t>(i)];
       if (arg.is_scalar()) continue;
-      types_[i] = arg.array().dtype;
-      if (!arg.array().node() || !differentiable(types_[i])) continue;
-      inputs_[i] = tape::ref_of(arg.array());
-      if (expression(row, i).applies(types_[i])) named |= expression(row, i).names;
-      if (!(arg.array().shape == result.shape)) keep_shape(i, arg.array().shape);
+      const Array& x = arg.array();
+      if (!x.node() || !differentiable(x.dtype)) continue;
+      types_[i] = x.dtype;
+      inputs_[i] = tape::ref_of(x);
+      if (expression(row, i).applies(x.dtype)) named |= expression(row, i).names;
+      if (!(x.shape == result.shape)) keep_shape(i, x.shape);
     }
-    for (int i = 0; i < arity_; i++)
+    for (int i = 0; named && i < arity_; i++)
       if (named >> i & 1) keep_value(i, args[static_cast<size_t>(i)]);
     if (named & kResult) values_.emplace_back(3, result);
   }

@@ -18,7 +18,8 @@ class Node {
   Node(const Node&) = delete;
   void retain() const { refs_.fetch_add(1, std::memory_order_relaxed); }
   void release() const {
-    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) end(const_cast<Node*>(this));
+    bool only = refs_.load(std::memory_order_acquire) == 1;  // then nobody else can add one
+    if (only || refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) end(const_cast<Node*>(this));
   }
 
   virtual const char* name() const = 0;

@@ -18,7 +18,7 @@ class Single final : public Node {
   static void operator delete(void* block) { blocks.give(block); }
 
  private:
-  inline static thread_local constinit Blocks<64> blocks __attribute__((tls_model("initial-exec")));
+  inline static thread_local constinit Blocks<64> blocks;
   const char* op_;
   Ref<Node> input_;
   F back_;

@@ -13,8 +13,8 @@ thread_local constinit Running running;
 // ---- life -----------------------------------------------------------------------------------------------------------
 
 namespace {
-thread_local constinit Node* waiting __attribute__((tls_model("initial-exec"))) = nullptr;
-thread_local constinit bool ending __attribute__((tls_model("initial-exec"))) = false;
+thread_local constinit Node* waiting = nullptr;
+thread_local constinit bool ending = false;
 }  // namespace
 
 // What a node holds ends after it, one by one: nodes that end meanwhile wait in a list.
@@ -31,7 +31,6 @@ void Node::end(Node* node) {
 }
 
 SourceId here() { return engine::source(); }
-Ref<Node> ref_of(const Array& x) { return Ref<Node>(x.node()); }
 
 void enter(const Array& result, Node* node, SourceId source) {
   uint64_t clock = flags.clock;
@@ -118,42 +117,32 @@ void add_product(int input, const Array& left, const Array& g) { running.spread-
 
 namespace {
 
-// An operation whose gradient is a function.
-class Step final : public Node {
+// An operation with several results.
+class Whole final : public Operation {
  public:
-  Step(const char* op, Gradient gradient) : op_(op), gradient_(std::move(gradient)) {}
-  Step(const char* op, Gradients gradients, size_t results)
-      : op_(op), gradients_(std::move(gradients)), results_(static_cast<int>(results)) {}
-  const char* name() const override { return op_; }
-  std::span<const Ref<Node>> inputs() const override { return {inputs_.begin(), static_cast<size_t>(inputs_.size())}; }
+  Whole(const char* op, std::span<const Array> inputs, Gradients gradients, size_t results)
+      : Operation(op, inputs), gradients_(std::move(gradients)), results_(static_cast<int>(results)) {}
   int results() const override { return results_; }
-  void differentiate(Spread& to) override {
-    std::vector<Array> found = gradient_ ? gradient_(to.gradient()) : gradients_(to.gradients());
-    for (size_t i = 0; i < found.size(); i++)
-      if (found[i]) to.add(static_cast<int>(i), std::move(found[i]));
-  }
+  void differentiate(Spread& to) override { spread(gradients_(to.gradients()), to); }
   void forget() override {
-    gradient_ = nullptr;
     gradients_ = nullptr;
     inputs_.clear();
   }
-  void add_input(const Array& x) { inputs_.push_back(ref_of(x)); }
 
  private:
-  const char* op_;
-  SmallVec<Ref<Node>, 2> inputs_;
-  Gradient gradient_;
   Gradients gradients_;
-  int results_ = 1;
+  int results_;
 };
 
-thread_local constinit Blocks<64> selections __attribute__((tls_model("initial-exec")));
+thread_local constinit Blocks<64> selections;
 
 // A selection of an array's elements.
 class Selection final : public Node {
  public:
-  Selection(const char* op, const Array& x, View inner)
-      : op_(op), input_(ref_of(x)), shape_(x.shape), inner_(std::move(inner)) {}
+  Selection(const char* op, const Array& x, const View& inner, int64_t start)
+      : op_(op), input_(ref_of(x)), shape_(x.shape), inner_(inner) {
+    inner_.offset -= start;
+  }
   const char* name() const override { return op_; }
   std::span<const Ref<Node>> inputs() const override { return {&input_, 1}; }
   void differentiate(Spread& to) override { to.add_selection(0, to.gradient(), inner_, shape_); }
@@ -170,33 +159,23 @@ class Selection final : public Node {
 
 }  // namespace
 
-void note(const char* op, const Array& result, std::initializer_list<const Array*> inputs, Gradient gradient) {
-  auto* step = new Step(op, std::move(gradient));
-  for (const Array* x : inputs) step->add_input(*x);
-  enter(result, step, here());
-}
-
-void note(const char* op, const Array& result, std::span<const Array> inputs, Gradient gradient) {
-  auto* step = new Step(op, std::move(gradient));
-  for (const Array& x : inputs) step->add_input(x);
-  enter(result, step, here());
+void Operation::spread(std::vector<Array> gradients, Spread& to) {
+  for (size_t i = 0; i < gradients.size(); i++)
+    if (gradients[i]) to.add(static_cast<int>(i), std::move(gradients[i]));
 }
 
 void note_all(const char* op, std::span<const Array> results, std::span<const Array> inputs, Gradients gradients) {
-  auto* step = new Step(op, std::move(gradients), results.size());
-  for (const Array& x : inputs) step->add_input(x);
-  if (results.size() == 1) return enter(results[0], step, here());
+  auto* whole = new Whole(op, inputs, std::move(gradients), results.size());
+  if (results.size() == 1) return enter(results[0], whole, here());
   Array owner;  // holds the node of all results until each has its own
-  enter(owner, step, here());
-  for (size_t i = 0; i < results.size(); i++) enter_part(results[i], step, static_cast<int>(i));
+  enter(owner, whole, here());
+  for (size_t i = 0; i < results.size(); i++) enter_part(results[i], whole, static_cast<int>(i));
 }
 
 // ---- selections -----------------------------------------------------------------------------------------------------
 
-View row_major_view(const View& x) { return {x.dtype, 0, x.shape, row_major(x.shape, itemsize(x.dtype))}; }
-
-void note_selection(const char* op, const Array& result, const Array& x, View inner) {
-  enter(result, new Selection(op, x, std::move(inner)), here());
+void note_selection(const char* op, const Array& result, const Array& x, const View& inner, int64_t start) {
+  enter(result, new Selection(op, x, inner, start), here());
 }
 
 namespace {

@@ -15,6 +15,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ struct Flags {
   bool training = false;
   uint64_t clock = 0;  // the highest sequence number this thread has given or seen
 };
-extern thread_local constinit Flags flags __attribute__((tls_model("initial-exec")));
+extern thread_local constinit Flags flags;
 
 inline bool recording() { return flags.recording; }
 
@@ -71,7 +72,7 @@ struct Pause : Recording {
 // A handle of the tape's own: it keeps the values that are there now, but no program can name the storage by it.
 class Kept {
  public:
-  Kept() = default;
+  Kept() {}
   explicit Kept(const Array& x) : value_(x, Array::Detached()), version_(x.storage()->version) { count(); }
   Kept(const Kept& o) : value_(o.value_), version_(o.version_) { count(); }
   Kept(Kept&&) noexcept = default;
@@ -100,7 +101,7 @@ class Kept {
 // A value that a gradient needs. get() gives it with its history, or raises as Kept does.
 class Saved {
  public:
-  Saved() = default;
+  Saved() {}
   explicit Saved(const Array& input) : value_(input), node_(input.node()) {}
   // The (part-th) result of the operation itself, which must not hold its own history.
   static Saved result(const Array& result, int part = 0);
@@ -114,14 +115,14 @@ class Saved {
   int part_ = -1;  // of the running node's results; -1: an input
 };
 
-// Gradients of the inputs, given that of the result. Empty: none. Shapes and types are the inputs' own.
-using Gradient = std::function<std::vector<Array>(const Array& g)>;
+// Notes that `result` was made from the inputs. Call it only if one of them is followed. `gradient` gives those of the
+// inputs, as std::vector<Array>, from that of the result. Empty: none. Shapes and types are the inputs' own.
+template <class F>
+void note(const char* op, const Array& result, std::initializer_list<const Array*> inputs, F&& gradient);
+template <class F>
+void note(const char* op, const Array& result, std::span<const Array> inputs, F&& gradient);
 // The same for operations with several results; a gradient is empty where a result was not used.
 using Gradients = std::function<std::vector<Array>(std::span<const Array> gs)>;
-
-// Notes that `result` was made from the inputs. Call it only if one of them is followed.
-void note(const char* op, const Array& result, std::initializer_list<const Array*> inputs, Gradient gradient);
-void note(const char* op, const Array& result, std::span<const Array> inputs, Gradient gradient);
 void note_all(const char* op, std::span<const Array> results, std::span<const Array> inputs, Gradients gradients);
 inline bool follows_any(std::span<const Array> inputs) {
   if (!flags.recording) return false;
@@ -141,17 +142,25 @@ void add_product(int input, const Array& left, const Array& g);
 // strides, to the selected one: it is also asked how the selection lies in a row-major array.
 template <class F>
 Array selected(const char* op, const Array& x, F&& select);
-void note_selection(const char* op, const Array& result, const Array& x, View inner);
-View row_major_view(const View& x);  // x's shape and type, as a row-major array starting at 0
+template <class F>
+void note_selected(const char* op, const Array& result, const Array& x, const View& selected, F&& select);
+// `inner` lies in such an array as starts at `start`.
+void note_selection(const char* op, const Array& result, const Array& x, const View& inner, int64_t start = 0);
 
 template <class F>
 Array selected(const char* op, const Array& x, F&& select) {
   Array made = x.view(select(static_cast<const View&>(x)));
-  if (!follows_views(x)) return made;
-  View inner = x.contiguous() ? static_cast<const View&>(made) : select(row_major_view(x));
-  if (x.contiguous()) inner.offset -= x.offset;
-  note_selection(op, made, x, std::move(inner));
+  if (follows_views(x)) note_selected(op, made, x, made, select);
   return made;
+}
+
+// Of `result`, which is the view `selected` of x, or a copy of that.
+template <class F>
+void note_selected(const char* op, const Array& result, const Array& x, const View& selected, F&& select) {
+  if (x.contiguous())
+    note_selection(op, result, x, selected, x.offset);
+  else
+    note_selection(op, result, x, select(View(x.dtype, x.shape)));
 }
 
 // The elements of x that `inner` names in a row-major array of its shape, and the reverse: zeros with g there.
@@ -244,16 +253,61 @@ Array back_to(Array gradient, const Shape& shape, DType dtype);
 
 // Gives the node its number and its line, and the result its history.
 void enter(const Array& result, Node* node, SourceId source);
-Ref<Node> ref_of(const Array& x);
+inline Ref<Node> ref_of(const Array& x) { return Ref<Node>(x.node()); }
 SourceId here();                     // the line of the user's program
 std::string place(SourceId source);  // "train.py, line 3, in step", or that it is not known
 [[noreturn]] void fail_written(const char* op, SourceId recorded, const Storage& storage);
+
+// The node of a noted operation.
+class Operation : public Node {
+ public:
+  Operation(const char* op, std::initializer_list<const Array*> inputs) : op_(op) {
+    for (const Array* x : inputs) inputs_.push_back(ref_of(*x));
+  }
+  Operation(const char* op, std::span<const Array> inputs) : op_(op) {
+    for (const Array& x : inputs) inputs_.push_back(ref_of(x));
+  }
+  const char* name() const final { return op_; }
+  std::span<const Ref<Node>> inputs() const final { return {inputs_.begin(), static_cast<size_t>(inputs_.size())}; }
+
+ protected:
+  static void spread(std::vector<Array> gradients, Spread& to);
+  SmallVec<Ref<Node>, 2> inputs_;
+
+ private:
+  const char* op_;
+};
+
+// One result: the gradient lies in the node.
+template <class F>
+class Step final : public Operation {
+ public:
+  template <class Inputs, class G>
+  Step(const char* op, Inputs inputs, G&& gradient) : Operation(op, inputs), gradient_(std::forward<G>(gradient)) {}
+  void differentiate(Spread& to) override { spread((*gradient_)(to.gradient()), to); }
+  void forget() override {
+    gradient_.reset();
+    inputs_.clear();
+  }
+
+ private:
+  std::optional<F> gradient_;
+};
+
+template <class F>
+void note(const char* op, const Array& result, std::initializer_list<const Array*> inputs, F&& gradient) {
+  enter(result, new Step<std::decay_t<F>>(op, inputs, std::forward<F>(gradient)), here());
+}
+template <class F>
+void note(const char* op, const Array& result, std::span<const Array> inputs, F&& gradient) {
+  enter(result, new Step<std::decay_t<F>>(op, inputs, std::forward<F>(gradient)), here());
+}
 
 // The node whose gradient runs on this thread.
 struct Running {
   Node* node = nullptr;
   Spread* spread = nullptr;
 };
-extern thread_local constinit Running running __attribute__((tls_model("initial-exec")));
+extern thread_local constinit Running running;
 
 }  // namespace slipstream::tape

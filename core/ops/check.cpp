@@ -57,16 +57,16 @@ Destination destination(const char* op, const Shape& shape, DType dtype, Device 
   return {Array(shape, dtype, device), out};
 }
 
-Array finish(Record&& call, const Destination& to, const Array* as) {
+Array finish(Record&& call, Destination to, const Array* as) {
   call.outputs.emplace_back(as ? *as : to.array);
   call.in_place = to.direct();
   engine::record(std::move(call));
-  if (!to.out) return to.array;
+  if (!to.out) return std::move(to.array);
   if (!to.direct()) assign(*to.out, to.array);
   return *to.out;
 }
 
-Array written_to(const char* op, const Array* out, const Array& made) {
+Array written_to(const char* op, const Array* out, Array made) {
   if (!out) return made;
   destination(op, made.shape, made.dtype, made.device(), out, {});
   assign(*out, made);

@@ -23,10 +23,10 @@ struct Destination {
 Destination destination(const char* op, const Shape& shape, DType dtype, Device device, const Array* out,
                         std::initializer_list<const Array*> inputs, bool writable = true);
 // Records the call that writes `to` (as the kernel is to see it: `as`) and returns the user's handle of the result.
-Array finish(Record&& call, const Destination& to, const Array* as = nullptr);
+Array finish(Record&& call, Destination to, const Array* as = nullptr);
 
 // A result with a history where `out` is given: it is written there, and its history goes with it.
-Array written_to(const char* op, const Array* out, const Array& made);
+Array written_to(const char* op, const Array* out, Array made);
 
 // A call that writes one new array.
 Array record_new(Record&& call, Array result);

@@ -74,9 +74,14 @@ Array concatenate(std::span<const Array> arrays, int64_t axis, const Array* out,
   params->axis = at;
   Record call;
   call.op = &kConcatenate;
-  call.params = params;
-  for (const Array& x : arrays) call.inputs.emplace_back(x.dtype == type ? x : astype(x.detached(), type));
-  Array made = finish(std::move(call), to);
+  call.params = std::move(params);
+  for (const Array& x : arrays) {
+    if (x.dtype == type)
+      call.inputs.emplace_back(x);
+    else
+      call.inputs.emplace_back(astype(x.detached(), type));
+  }
+  Array made = finish(std::move(call), std::move(to));
   if (tape::follows_any(arrays)) note_parts(made, arrays, at);
   return made;
 }

@@ -32,14 +32,13 @@ std::optional<MatrixLayout> matrix_layout(const View& x) {
 
 namespace {
 
-Array with_layout(const Array& x) { return matrix_layout(x) ? x : copy(x); }
-
 // An array's last two axes kept, its leading ones broadcast.
-Array broadcast_batch(const Array& x, const Shape& batch) {
+Operand broadcast_batch(const Array& x, const Shape& batch) {
+  if (batch.empty()) return Operand(x);
   Shape shape = batch;
   shape.push_back(x.shape[x.ndim() - 2]);
   shape.push_back(x.shape[x.ndim() - 1]);
-  return x.broadcast_to(shape);
+  return Operand(x, View{x.dtype, x.offset, shape, broadcast_strides(x.shape, x.strides, shape)});
 }
 
 Shape batch_of(const Array& x) {
@@ -56,30 +55,30 @@ Array add_axes(const Array& x, bool row, bool column) {
   return x.view(std::move(v));
 }
 
-// A stack of matrices times one matrix is one product if the stack's rows follow each other.
-void merge_rows(Array& a, const Array& b, Array& c) {
-  if (b.ndim() != 2 || a.ndim() == 2 || a.size() == 0 || c.size() == 0) return;
-  std::optional<Array> tall = reshape_view(a, Shape{-1, a.shape[a.ndim() - 1]});
-  std::optional<Array> result = reshape_view(c, Shape{-1, c.shape[c.ndim() - 1]});
-  if (!tall || !result || !matrix_layout(*tall) || !matrix_layout(*result) || matrix_layout(*result)->transposed)
-    return;
-  a = *tall;
-  c = *result;
-}
-
-// The product of arrays of one type with at least two axes, written to `c`, which has room for it.
-void record_product(Array a, Array b, Array c, bool in_place) {
-  a = with_layout(a);
-  b = with_layout(b);
-  merge_rows(a, b, c);
+void record_matrices(const Array& a, const Array& b, const Array& c, bool in_place) {
   Shape batch = batch_of(c);
   Record call;
   call.op = &kMatmul;
-  call.inputs.emplace_back(broadcast_batch(a, batch));
-  call.inputs.emplace_back(broadcast_batch(b, batch));
+  call.inputs.push_back(broadcast_batch(a, batch));
+  call.inputs.push_back(broadcast_batch(b, batch));
   call.outputs.emplace_back(c);
   call.in_place = in_place;
   engine::record(std::move(call));
+}
+
+// The product of arrays of one type with at least two axes, written to `c`, which has room for it. A stack of matrices
+// times one matrix is one product if the stack's rows follow each other.
+void record_product(const Array& a, const Array& b, const Array& c, bool in_place) {
+  if (!matrix_layout(a)) return record_product(copy(a), b, c, in_place);
+  if (!matrix_layout(b)) return record_product(a, copy(b), c, in_place);
+  if (b.ndim() == 2 && a.ndim() > 2 && a.size() > 0 && c.size() > 0) {
+    std::optional<Array> tall = reshape_view(a, Shape{-1, a.shape[a.ndim() - 1]});
+    std::optional<Array> result = reshape_view(c, Shape{-1, c.shape[c.ndim() - 1]});
+    std::optional<MatrixLayout> layout = result ? matrix_layout(*result) : std::nullopt;
+    if (tall && matrix_layout(*tall) && layout && !layout->transposed)
+      return record_matrices(*tall, b, *result, in_place);
+  }
+  record_matrices(a, b, c, in_place);
 }
 
 void check_aligned(const char* op, const Array& a, const Array& b, const Shape& shape_a, const Shape& shape_b) {
@@ -133,8 +132,8 @@ void note_product(const char* op, const Array& made, const Array& x, const Array
               b = tape::follows(x) ? tape::Saved(y) : tape::Saved();
   bool row = x.ndim() == 1, column = y.ndim() == 1;
   bool x_turned = lies_turned(x), y_turned = lies_turned(y);
-  auto gradients = [a, b, row, column, x_turned, y_turned, x_shape = x.shape, y_shape = y.shape, x_type = x.dtype,
-                    y_type = y.dtype](const Array& result) {
+  auto gradients = [a = std::move(a), b = std::move(b), row, column, x_turned, y_turned, x_shape = x.shape,
+                    y_shape = y.shape, x_type = x.dtype, y_type = y.dtype](const Array& result) {
     Array g = as_matrix(as_matrix(result, false, column), row, false);
     std::vector<Array> found(2);
     if (b && tape::wanted(0)) {
@@ -162,11 +161,13 @@ void note_product(const char* op, const Array& made, const Array& x, const Array
 Array product_value(const char* op, const Array& x, const Array& y, const Array* out) {
   same_device(op, x, y);
   bool row = x.ndim() == 1, column = y.ndim() == 1;
-  Array a = add_axes(x, row, false), b = add_axes(y, false, column);
-  check_aligned(op, a, b, x.shape, y.shape);
-  Shape shape = product_batch(op, a, b);
-  if (!row) shape.push_back(a.shape[a.ndim() - 2]);
-  if (!column) shape.push_back(b.shape[b.ndim() - 1]);
+  Array left, right, result;  // x, y and what is made, where they are not taken as they are
+  const Array* a = row ? &(left = add_axes(x, true, false)) : &x;
+  const Array* b = column ? &(right = add_axes(y, false, true)) : &y;
+  check_aligned(op, *a, *b, x.shape, y.shape);
+  Shape shape = product_batch(op, *a, *b);
+  if (!row) shape.push_back(a->shape[a->ndim() - 2]);
+  if (!column) shape.push_back(b->shape[b->ndim() - 1]);
   DType type = promote(x.dtype, y.dtype);
   DType compute = is_half(type) ? DType::f32 : type;
   if (x.device().kind == 0 && kind(compute) >= Kind::real) cpu::load_blas();
@@ -174,23 +175,28 @@ Array product_value(const char* op, const Array& x, const Array& y, const Array*
   std::optional<Array> target;
   if (out && compute == type) target = matrix_of(*out, shape, row, column);
   Destination to = destination(op, shape, compute, x.device(), out, {&x, &y}, target.has_value());
-  if (!to.direct()) target = add_axes(add_axes(to.array, false, column), row, false);
-  if (a.dtype != compute) a = astype(a, compute);
-  if (b.dtype != compute) b = astype(b, compute);
-  record_product(a, b, *target, to.direct());
-  if (to.direct()) return *out;
-  if (out) {
-    assign(*out, to.array);
-    return *out;
-  }
-  return compute == type ? to.array : astype(to.array, type);
+  const Array* c = &to.array;
+  if (to.direct())
+    c = &*target;
+  else if (row || column)
+    c = &(result = add_axes(add_axes(to.array, false, column), row, false));
+  if (a->dtype != compute) a = &(left = astype(*a, compute));
+  if (b->dtype != compute) b = &(right = astype(*b, compute));
+  record_product(*a, *b, *c, to.direct());
+  if (out && !to.direct()) assign(*out, to.array);
+  if (out) return *out;
+  if (compute != type) return astype(to.array, type);
+  return std::move(to.array);
 }
 
 Array product(const char* op, const Array& x, const Array& y, const Array* out) {
   if (!tape::follows(x) && !tape::follows(y)) return product_value(op, x, y, out);
-  Array made = product_value(op, x.detached(), y.detached(), nullptr);
+  Array made = [&] {
+    tape::Pause pause;
+    return product_value(op, x, y, nullptr);
+  }();
   note_product(op, made, x, y);
-  return written_to(op, out, made);
+  return written_to(op, out, std::move(made));
 }
 
 }  // namespace

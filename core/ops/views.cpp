@@ -17,13 +17,8 @@ Array rearranged(const char* op, const Array& x, View v, F back) {
   return made;
 }
 
-// Of the same storage, without axes. (Given all at once, a View's unused room would be filled with zeros first.)
-View empty_view(const View& x) {
-  View v;
-  v.dtype = x.dtype;
-  v.offset = x.offset;
-  return v;
-}
+// Of the same storage, without axes.
+View empty_view(const View& x) { return View(x.dtype, x.offset, {}, {}); }
 
 struct BackToShape {
   Shape shape;
@@ -108,7 +103,7 @@ std::optional<Array> reshape_view(const Array& x, const Shape& wanted) {
 }
 
 Array reshape(const Array& x, const Shape& shape) {
-  if (std::optional<Array> view = reshape_view(x, shape)) return *view;
+  if (std::optional<Array> view = reshape_view(x, shape)) return std::move(*view);
   return *reshape_view(copy(x), shape);
 }
 
