@@ -222,6 +222,14 @@ def test_bad_arguments() -> None:
         Trainer(nn.Dense(2).collect_params(), "sgd").step(1)
 
 
+@pytest.mark.parametrize("batch_size", [0, "a", None])
+def test_batch_sizes_that_cannot_be(batch_size: Any) -> None:
+    trainer = Trainer([parameter()], "sgd")
+    for function in (trainer.step, trainer.update):
+        with pytest.raises(ValueError, match=rf"batch_size must be a number other than 0, not {batch_size!r}"):
+            function(batch_size)
+
+
 def test_linear_regression_is_learnt() -> None:
     np.random.seed(0)
     x = np.random.normal(size=(200, 3))
