@@ -499,6 +499,11 @@ class HybridBlock(Block):
     _active: bool
     _flags: dict[str, Any]
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "hybrid_forward" in cls.__dict__ and "forward" not in cls.__dict__:  # it counts, not an inherited forward
+            cls.forward = HybridBlock.forward  # type: ignore[method-assign]
+
     def __init__(self, prefix: str | None = None, params: dict[str, Parameter] | None = None) -> None:
         super().__init__(prefix, params)
         self.__dict__["_active"] = False
@@ -549,8 +554,35 @@ class HybridBlock(Block):
         return self.hybrid_forward(F, x, *args, **values)
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **params: Any) -> Any:
-        """MXNet 1's way to say what the block computes: `F` has `np`, `npx` and their functions."""
-        raise NotImplementedError(f"{type(self).__name__} has neither forward() nor hybrid_forward()")
+        """MXNet 1's way to say what the block computes: `F` has `np`, `npx` and their functions.
+
+        A layer that says so anew may call its `super().hybrid_forward`, with the parameters' values as it got them.
+        """
+        forward = self._forward_above()
+        if forward is None:
+            raise NotImplementedError(f"{type(self).__name__} has neither forward() nor hybrid_forward()")
+        own = {id(value) for p in self._reg_params.values() if p._data is not None for value in p._data.values()}
+        taken = {name: params.pop(name) for name in self._reg_params if name in params}
+        changed = [name for name, value in taken.items() if id(value) not in own]
+        if changed:
+            raise NotImplementedError(
+                f"{type(self).__name__}: super().hybrid_forward computes with the layer's own {', '.join(changed)}: "
+                "use the function of npx to compute with other values"
+            )
+        inputs = [given for given in args if id(given) not in own]
+        while inputs and inputs[-1] is None:  # such as the bias of a layer without one
+            inputs.pop()
+        return forward(self, x, *inputs, **params)
+
+    def _forward_above(self) -> Callable[..., Any] | None:
+        """The forward that a hybrid_forward took the place of."""
+        found = None
+        for cls in type(self).__mro__[: type(self).__mro__.index(HybridBlock)]:
+            if "hybrid_forward" in cls.__dict__:
+                found = None
+            elif found is None:
+                found = cls.__dict__.get("forward")
+        return found
 
     def hybridize(
         self,

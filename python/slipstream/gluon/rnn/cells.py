@@ -172,10 +172,6 @@ class HybridRecurrentCell(RecurrentCell, HybridBlock):
     True
     """
 
-    def forward(self, inputs: ndarray, states: list[ndarray]) -> Any:
-        """One step, as MXNet 1's `hybrid_forward` says it."""
-        return HybridBlock.forward(self, inputs, states)
-
 
 def check_count(cell: RecurrentCell, states: Sequence[ndarray]) -> None:
     """Raises where cells would not share out the states among them."""
