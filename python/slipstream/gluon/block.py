@@ -14,7 +14,7 @@ from ._files import fill, load_arrays, save_arrays
 from ._namespace import F
 from ._naming import NameScope, new_prefix
 from ._summary import summarize
-from .parameter import Parameter, ParameterDict, as_devices, shape_is_known
+from .parameter import Parameter, ParameterDict, as_devices, initialize_all, shape_is_known
 
 __all__ = ["Block", "HookHandle", "HybridBlock", "SymbolBlock"]
 
@@ -241,11 +241,8 @@ class Block:
         >>> net.weight.list_device()
         [cpu(0), cpu(1)]
         """
-        devices = as_devices(device, ctx)
-        for parameter in _unique(self._collect_params_with_prefix()):
-            parameter.initialize(None, devices, init, force_reinit=force_reinit)
-            if verbose:
-                print(f"{parameter!r}: {parameter.init or init or 'uniform'}")
+        parameters = self._collect_params_with_prefix().values()
+        initialize_all(parameters, init, as_devices(device, ctx), verbose, force_reinit)
         self._changed_below()
 
     def _changed_below(self) -> None:
