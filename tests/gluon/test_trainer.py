@@ -209,6 +209,10 @@ def test_bad_arguments() -> None:
             Trainer(params, "sgd")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="go with an optimizer's name"):
         Trainer([p], optimizer.SGD(), {"learning_rate": 1})
+    with pytest.raises(TypeError, match=r"optimizer_params must be a dict of the optimizer's arguments, not 0\.1"):
+        Trainer([p], "sgd", 0.1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="SGD: learning_rate must be a number, not 'fast'"):
+        Trainer([p], "sgd", {"learning_rate": "fast"})
     with pytest.raises(NotImplementedError, match="gradients are not compressed"):
         Trainer([p], "sgd", compression_params={"type": "2bit"})
     with pytest.raises(ValueError, match="needs a store that can update"):

@@ -67,6 +67,8 @@ class Trainer:
     def _make_optimizer(
         self, optimizer: str | optimizers.Optimizer, options: dict[str, Any] | None
     ) -> optimizers.Optimizer:
+        if not isinstance(options, (Mapping, type(None))):
+            raise TypeError(f"Trainer: optimizer_params must be a dict of the optimizer's arguments, not {options!r}")
         by_index = dict(enumerate(self._params))
         if not isinstance(optimizer, optimizers.Optimizer):
             return optimizers.create(optimizer, param_dict=by_index, **(options or {}))
