@@ -253,6 +253,21 @@ def test_hybrid_forward_takes_the_place_of_an_inherited_forward() -> None:
         ready(Normed(1), X)(X)
 
 
+def test_a_first_call_that_fails_leaves_the_shapes_unknown() -> None:
+    conv, lstm = nn.Conv2D(4, 3), gluon.rnn.LSTM(3)
+    for layer in (conv, lstm):
+        layer.initialize()
+    with pytest.raises(ValueError, match="must have 1 to 3 axes"):
+        conv(np.ones((2, 3)))
+    assert conv.weight.shape == (4, -1, 3, 3)
+    assert conv(np.ones((1, 1, 5, 5))).shape == (1, 4, 3, 3)
+    with pytest.raises(ValueError, match="expected states of shapes"):
+        lstm(np.ones((2, 3, 4)), np.ones((9, 9, 9)))
+    assert lstm(np.ones((2, 3, 5))).shape == (2, 3, 3)
+    with pytest.raises(ValueError, match="have 6 features"):  # from now on they are known
+        lstm(np.ones((2, 3, 6)))
+
+
 def test_unknown_shapes_need_infer_shape() -> None:
     class Deferred(HybridBlock):
         def __init__(self) -> None:

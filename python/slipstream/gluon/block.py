@@ -510,15 +510,25 @@ class HybridBlock(Block):
         self.__dict__["_direct"] = False
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        own = list(self._reg_params.values())
-        if any(p._deferred is not None for p in own):
-            if not all(shape_is_known(p.shape) for p in own):
+        waiting = [(p, p._shape, p._deferred) for p in self._reg_params.values() if p._deferred is not None]
+        if not waiting:
+            return self._call_ready(args, kwargs)
+        try:
+            if not all(shape_is_known(p.shape) for p in self._reg_params.values()):
                 self._infer_shape(args)
-            for parameter in own:
+            for parameter, _, _ in waiting:
                 parameter.finish_deferred_init()
+            return self._call_ready(args, kwargs)
+        except Exception:  # arguments that cannot be must not say how large the parameters are
+            self._changed()
+            for parameter, shape, deferred in waiting:
+                parameter._shape, parameter._deferred, parameter._data = shape, deferred, None
+            raise
+
+    def _call_ready(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._forward_hooks or self._forward_pre_hooks:
             return super()._call(args, kwargs)
-        self.__dict__["_direct"] = all(p._data is not None for p in own)
+        self.__dict__["_direct"] = all(p._data is not None for p in self._reg_params.values())
         return self.forward(*args, **kwargs)
 
     def _infer_shape(self, args: tuple[Any, ...]) -> None:

@@ -168,6 +168,7 @@ class _Recurrent(HybridBlock):
 
     def infer_shape(self, inputs: ndarray, *args: Any) -> None:
         """The number of input features is that of the first batch."""
+        self._input_size = 0  # a first call that failed may have told another
         self.infer_shape_from(inputs.shape[2])
 
     # ---- states
