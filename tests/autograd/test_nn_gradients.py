@@ -66,6 +66,11 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "smooth_l1": (npx.smooth_l1, [(7,)]),
     "ctc_loss": (lambda x: npx.ctc_loss(x, np.array([[1, 2], [2, 2]])), [(5, 2, 3)]),
     "box_iou": (lambda a, b: npx.box_iou(a * 0.1 + 1, b * 0.1 + 1, format="center"), [(2, 4), (3, 4)]),
+    "box_nms": (lambda x: npx.box_nms(x * 0.1 + 1, 0.3, topk=3) ** 2, [(2, 4, 6)]),
+    "box_nms of centers": (
+        lambda x: npx.box_nms(x * 0.1 + 1, 0.9, in_format="center", out_format="corner") ** 2,
+        [(4, 6)],
+    ),
     "deformable": (
         lambda x, o, m, w, b: npx.modulated_deformable_convolution(x, o * 0.1 + 0.3, m, w, b, pad=1),
         [(1, 2, 4, 4), (1, 8, 5, 5), (1, 4, 5, 5), (3, 2, 2, 2), (3,)],

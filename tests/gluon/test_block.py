@@ -222,6 +222,52 @@ def test_hybrid_forward_gets_values_on_the_device_of_its_argument() -> None:
         Block()(X)
 
 
+def test_hybrid_forward_takes_the_place_of_an_inherited_forward() -> None:
+    class Twice(nn.Dense):
+        def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:
+            return super().hybrid_forward(F, 2 * x, weight, bias)
+
+    class Named(Twice):
+        def hybrid_forward(self, F: Any, x: Any, **params: Any) -> Any:
+            return super().hybrid_forward(F, x, **params) + 1
+
+    class Again(Named):
+        def forward(self, x: Any) -> Any:
+            return super().forward(x) * 10
+
+    class Masked(gluon.loss.L1Loss):
+        def hybrid_forward(self, F: Any, pred: Any, label: Any, mask: Any = None) -> Any:
+            return super().hybrid_forward(F, pred, label, sample_weight=mask)
+
+    class Normed(nn.Dense):
+        def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any) -> Any:
+            return super().hybrid_forward(F, x, weight=weight / 2, bias=bias)
+
+    one = {"weight_initializer": "ones", "bias_initializer": "ones"}
+    assert ready(Twice(1, **one), X)(X).tolist() == [[7], [25]]
+    assert ready(Twice(1, use_bias=False, weight_initializer="ones"), X)(X).tolist() == [[6], [24]]
+    assert ready(Named(1, **one), X)(X).tolist() == [[8], [26]]
+    assert ready(Again(1, **one), X)(X).tolist() == [[80], [260]]
+    assert Masked()(X, np.zeros((2, 3)), np.array([[0.0], [3.0]])).tolist() == [0, 12]
+    with pytest.raises(NotImplementedError, match=r"with the layer's own weight: use the function of npx"):
+        ready(Normed(1), X)(X)
+
+
+def test_a_first_call_that_fails_leaves_the_shapes_unknown() -> None:
+    conv, lstm = nn.Conv2D(4, 3), gluon.rnn.LSTM(3)
+    for layer in (conv, lstm):
+        layer.initialize()
+    with pytest.raises(ValueError, match="must have 1 to 3 axes"):
+        conv(np.ones((2, 3)))
+    assert conv.weight.shape == (4, -1, 3, 3)
+    assert conv(np.ones((1, 1, 5, 5))).shape == (1, 4, 3, 3)
+    with pytest.raises(ValueError, match="expected states of shapes"):
+        lstm(np.ones((2, 3, 4)), np.ones((9, 9, 9)))
+    assert lstm(np.ones((2, 3, 5))).shape == (2, 3, 3)
+    with pytest.raises(ValueError, match="have 6 features"):  # from now on they are known
+        lstm(np.ones((2, 3, 6)))
+
+
 def test_unknown_shapes_need_infer_shape() -> None:
     class Deferred(HybridBlock):
         def __init__(self) -> None:

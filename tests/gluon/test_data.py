@@ -120,6 +120,12 @@ def test_last_batches() -> None:
 # ---- batchify
 
 
+def test_items_of_different_lengths_need_padding() -> None:
+    with pytest.raises(ValueError, match=r"items of a batch have \[1, 2\] parts; batchify_fn=batchify\.Pad\(\)"):
+        list(data.DataLoader([[1, 2], [3]], 2))
+    assert next(iter(data.DataLoader([[1, 2], [3]], 2, batchify_fn=batchify.Pad()))).tolist() == [[1, 2], [3, 0]]
+
+
 def test_batchify() -> None:
     assert batchify.Stack()([[1, 2], [3, 4]]).tolist() == [[1, 2], [3, 4]]
     with pytest.raises(ValueError, match="Stack: the items have different shapes"):

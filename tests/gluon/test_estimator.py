@@ -215,6 +215,21 @@ def test_wrong_arguments(given: dict[str, Any], match: str) -> None:
         E.Estimator(**{"net": est.net, "loss": est.loss, "trainer": est.trainer, **given})
 
 
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: E.EarlyStoppingHandler(metric.MSE(), mode="up"), "mode 'up' is none of 'auto', 'min', 'max'"),
+        (lambda: E.EarlyStoppingHandler("acc"), "monitor must be one of the estimator's metrics, not 'acc'"),
+        (lambda: E.CheckpointHandler("x", monitor="acc", save_best=True), "monitor must be one of the estimator's"),
+        (lambda: E.LoggingHandler(0), "log_interval must be 'epoch' or a number above 0, not 0"),
+        (lambda: E.LoggingHandler("batch"), "log_interval must be 'epoch' or a number above 0, not 'batch'"),
+    ],
+)
+def test_handlers_are_checked_when_they_are_made(make: Any, match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        make()
+
+
 def test_progress_and_errors() -> None:
     est = made()
     est.fit(data(), epochs=1, event_handlers=[E.ProgressHandler(est.train_metrics)])

@@ -633,3 +633,41 @@ def test_what_is_no_array() -> None:
 
     with pytest.raises(AttributeError, match="'Forgetful' object has no attribute 'shape'"):
         Forgetful()([1])
+
+
+# ---- sizes
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: nn.Dense(2.5), "Dense: units must be a whole number, not 2.5"),
+        (lambda: nn.Dense(-1), "Dense: units must be at least 1, not -1"),
+        (lambda: nn.Dense(2, in_units=-2), "Dense: in_units must be at least -1, not -2"),
+        (lambda: nn.Conv2D("a", 3), "Conv2D: channels must be a whole number, not 'a'"),
+        (lambda: nn.Conv2D(3, "a"), "Conv2D: kernel_size must be a whole number, not 'a'"),
+        (lambda: nn.Conv2D(3, (3, 3, 3)), r"kernel_size=\(3, 3, 3\) has 3 numbers, there are 2 spatial axes"),
+        (lambda: nn.Conv2D(3, 3, strides=0), "Conv2D: strides must be at least 1, not 0"),
+        (lambda: nn.Conv2D(3, 3, groups=0), "Conv2D: groups must be at least 1, not 0"),
+        (lambda: nn.Conv1DTranspose(3, 3, padding=-1), "Conv1DTranspose: padding must be at least 0, not -1"),
+        (lambda: nn.MaxPool2D(0), "MaxPool2D: pool_size must be at least 1, not 0"),
+        (lambda: nn.DeformableConvolution(0), "DeformableConvolution: channels must be at least 1, not 0"),
+        (lambda: nn.Embedding(-1, 2), "Embedding: input_dim must be at least 1, not -1"),
+        (lambda: nn.Dropout("a"), "Dropout: rate must be a number, not 'a'"),
+        (lambda: rnn.LSTM(0), "LSTM: hidden_size must be at least 1, not 0"),
+        (lambda: rnn.GRU(3, 1.5), "GRU: num_layers must be a whole number, not 1.5"),
+        (lambda: rnn.GRUCell("a"), "GRUCell: hidden_size must be a whole number, not 'a'"),
+    ],
+)
+def test_sizes_that_cannot_be_are_found_where_a_layer_is_made(make: Any, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        make()
+
+
+def test_sizes_may_be_numpys() -> None:
+    one, two = numpy.int64(1), numpy.array([2, 2])
+    layer = nn.Conv2D(numpy.int32(4), kernel_size=numpy.int64(3), strides=two, padding=one, in_channels=-1)
+    layer.initialize()
+    assert layer(np.ones((1, 2, 8, 8))).shape == (1, 4, 4, 4)
+    assert nn.MaxPool2D(numpy.int64(2))(np.ones((1, 1, 4, 4))).shape == (1, 1, 2, 2)
+    assert nn.MaxPool2D(np.array([2, 1], dtype="int64"))(np.ones((1, 1, 4, 4))).shape == (1, 1, 2, 4)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
+from typing import Any
 
 import numpy
 import pytest
@@ -82,6 +84,44 @@ def test_initialised_twice() -> None:
     assert p.data().sum().item() == 6
     p.initialize(init="zeros", force_reinit=True, ctx=CPUS)
     assert p.data(CPUS[1]).sum().item() == 0
+
+
+def test_what_cannot_be_initialised_stays_as_it_is() -> None:
+    p = made()
+    nowhere = [CPUS[0], npx.gpu(99)]
+    wrong: list[dict[str, Any]] = [{"init": "xaveir"}, {"default_init": init.Xavier}, {"device": nowhere}]
+    for options in wrong:
+        with pytest.raises((ValueError, TypeError, RuntimeError)):
+            p.initialize(force_reinit=True, **options)
+        assert p.data().sum().item() == 6
+        assert p.grad().shape == (2, 3)
+    with pytest.raises(RuntimeError, match="no gpu"):
+        p.reset_device(nowhere)
+    assert p.data().sum().item() == 6
+    late = Parameter("weight", shape=(2, -1), allow_deferred_init=True)
+    with pytest.raises(ValueError, match="initializer 'xaveir' is none of"):  # now, not when the first batch passes
+        late.initialize("xaveir")
+    with pytest.raises(RuntimeError, match="has not been initialized"):
+        late.data()
+
+
+def test_one_warning_for_all_that_are_initialised_already() -> None:
+    net = gluon.nn.Dense(2, in_units=3)
+    net.initialize()
+    for initialize in (net.initialize, net.collect_params().initialize):
+        with pytest.warns(UserWarning) as caught:
+            initialize()
+        [warning] = caught
+        assert re.search(r"_weight' and 1 more are already initialized.*force_reinit=True", str(warning.message))
+        assert warning.filename == __file__
+
+
+def test_collect_params_initialize_tells_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
+    gluon.nn.Dense(2, in_units=3).collect_params().initialize("ones", verbose=True)
+    assert capsys.readouterr().out.splitlines() == [
+        "Parameter weight (shape=(2, 3), dtype=float32): ones",
+        "Parameter bias (shape=(2,), dtype=float32): zeros",
+    ]
 
 
 @pytest.mark.parametrize("unknown", [-1, 0])

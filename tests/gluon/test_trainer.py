@@ -209,6 +209,10 @@ def test_bad_arguments() -> None:
             Trainer(params, "sgd")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="go with an optimizer's name"):
         Trainer([p], optimizer.SGD(), {"learning_rate": 1})
+    with pytest.raises(TypeError, match=r"optimizer_params must be a dict of the optimizer's arguments, not 0\.1"):
+        Trainer([p], "sgd", 0.1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="SGD: learning_rate must be a number, not 'fast'"):
+        Trainer([p], "sgd", {"learning_rate": "fast"})
     with pytest.raises(NotImplementedError, match="gradients are not compressed"):
         Trainer([p], "sgd", compression_params={"type": "2bit"})
     with pytest.raises(ValueError, match="needs a store that can update"):
@@ -220,6 +224,14 @@ def test_bad_arguments() -> None:
         stored.update(1)
     with pytest.raises(RuntimeError, match="has not been initialized"):
         Trainer(nn.Dense(2).collect_params(), "sgd").step(1)
+
+
+@pytest.mark.parametrize("batch_size", [0, "a", None])
+def test_batch_sizes_that_cannot_be(batch_size: Any) -> None:
+    trainer = Trainer([parameter()], "sgd")
+    for function in (trainer.step, trainer.update):
+        with pytest.raises(ValueError, match=rf"batch_size must be a number other than 0, not {batch_size!r}"):
+            function(batch_size)
 
 
 def test_linear_regression_is_learnt() -> None:

@@ -14,7 +14,7 @@ from ._files import fill, load_arrays, save_arrays
 from ._namespace import F
 from ._naming import NameScope, new_prefix
 from ._summary import summarize
-from .parameter import Parameter, ParameterDict, as_devices, shape_is_known
+from .parameter import Parameter, ParameterDict, as_devices, initialize_all, shape_is_known
 
 __all__ = ["Block", "HookHandle", "HybridBlock", "SymbolBlock"]
 
@@ -241,11 +241,8 @@ class Block:
         >>> net.weight.list_device()
         [cpu(0), cpu(1)]
         """
-        devices = as_devices(device, ctx)
-        for parameter in _unique(self._collect_params_with_prefix()):
-            parameter.initialize(None, devices, init, force_reinit=force_reinit)
-            if verbose:
-                print(f"{parameter!r}: {parameter.init or init or 'uniform'}")
+        parameters = self._collect_params_with_prefix().values()
+        initialize_all(parameters, init, as_devices(device, ctx), verbose, force_reinit)
         self._changed_below()
 
     def _changed_below(self) -> None:
@@ -499,6 +496,11 @@ class HybridBlock(Block):
     _active: bool
     _flags: dict[str, Any]
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "hybrid_forward" in cls.__dict__ and "forward" not in cls.__dict__:  # it counts, not an inherited forward
+            cls.forward = HybridBlock.forward  # type: ignore[method-assign]
+
     def __init__(self, prefix: str | None = None, params: dict[str, Parameter] | None = None) -> None:
         super().__init__(prefix, params)
         self.__dict__["_active"] = False
@@ -508,15 +510,25 @@ class HybridBlock(Block):
         self.__dict__["_direct"] = False
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        own = list(self._reg_params.values())
-        if any(p._deferred is not None for p in own):
-            if not all(shape_is_known(p.shape) for p in own):
+        waiting = [(p, p._shape, p._deferred) for p in self._reg_params.values() if p._deferred is not None]
+        if not waiting:
+            return self._call_ready(args, kwargs)
+        try:
+            if not all(shape_is_known(p.shape) for p in self._reg_params.values()):
                 self._infer_shape(args)
-            for parameter in own:
+            for parameter, _, _ in waiting:
                 parameter.finish_deferred_init()
+            return self._call_ready(args, kwargs)
+        except Exception:  # arguments that cannot be must not say how large the parameters are
+            self._changed()
+            for parameter, shape, deferred in waiting:
+                parameter._shape, parameter._deferred, parameter._data = shape, deferred, None
+            raise
+
+    def _call_ready(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._forward_hooks or self._forward_pre_hooks:
             return super()._call(args, kwargs)
-        self.__dict__["_direct"] = all(p._data is not None for p in own)
+        self.__dict__["_direct"] = all(p._data is not None for p in self._reg_params.values())
         return self.forward(*args, **kwargs)
 
     def _infer_shape(self, args: tuple[Any, ...]) -> None:
@@ -549,8 +561,35 @@ class HybridBlock(Block):
         return self.hybrid_forward(F, x, *args, **values)
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **params: Any) -> Any:
-        """MXNet 1's way to say what the block computes: `F` has `np`, `npx` and their functions."""
-        raise NotImplementedError(f"{type(self).__name__} has neither forward() nor hybrid_forward()")
+        """MXNet 1's way to say what the block computes: `F` has `np`, `npx` and their functions.
+
+        A layer that says so anew may call its `super().hybrid_forward`, with the parameters' values as it got them.
+        """
+        forward = self._forward_above()
+        if forward is None:
+            raise NotImplementedError(f"{type(self).__name__} has neither forward() nor hybrid_forward()")
+        own = {id(value) for p in self._reg_params.values() if p._data is not None for value in p._data.values()}
+        taken = {name: params.pop(name) for name in self._reg_params if name in params}
+        changed = [name for name, value in taken.items() if id(value) not in own]
+        if changed:
+            raise NotImplementedError(
+                f"{type(self).__name__}: super().hybrid_forward computes with the layer's own {', '.join(changed)}: "
+                "use the function of npx to compute with other values"
+            )
+        inputs = [given for given in args if id(given) not in own]
+        while inputs and inputs[-1] is None:  # such as the bias of a layer without one
+            inputs.pop()
+        return forward(self, x, *inputs, **params)
+
+    def _forward_above(self) -> Callable[..., Any] | None:
+        """The forward that a hybrid_forward took the place of."""
+        found = None
+        for cls in type(self).__mro__[: type(self).__mro__.index(HybridBlock)]:
+            if "hybrid_forward" in cls.__dict__:
+                found = None
+            elif found is None:
+                found = cls.__dict__.get("forward")
+        return found
 
     def hybridize(
         self,

@@ -207,10 +207,24 @@ class Parameter:
                 f"{self._who}: cannot be initialized because its shape {self._shape} is not known. "
                 "Give the whole shape, or allow_deferred_init=True"
             )
-        self._data = None
-        self._deferred = (init, devices, default_init, None)
-        if shape_is_known(self._shape):
-            self.finish_deferred_init()
+        before = self._data, self._deferred
+        try:
+            self._check_initializers(init, default_init)
+            self._data, self._deferred = None, (init, devices, default_init, None)
+            if shape_is_known(self._shape):
+                self.finish_deferred_init()
+        except BaseException:
+            self._data, self._deferred = before
+            raise
+
+    @staticmethod
+    def _check_initializers(*given: Any) -> None:
+        """Raises now for what is no initializer, even where values are made later."""
+        from .. import initializer
+
+        for init in given:
+            if init is not None:
+                initializer.create(init)
 
     def finish_deferred_init(self) -> None:
         """Makes the values if they were only waiting for the shape."""
@@ -241,13 +255,14 @@ class Parameter:
 
     def _place(self, data: ndarray, devices: Sequence[Device]) -> None:
         """Puts a value on every device, each an array of its own, and makes room for gradients."""
-        self._deferred = None
-        self._data = {}
+        placed: dict[Device, ndarray] = {}
         for device in devices:
             value = data.astype(self.dtype) if data.dtype != self.dtype else data
             shared = value is data and device == data.device
-            self._data[device] = value if shared and device == devices[0] else value.copyto(device)
-        self._attach(self._data.values())
+            placed[device] = value if shared and device == devices[0] else value.copyto(device)
+        self._deferred = None
+        self._data = placed
+        self._attach(placed.values())
 
     def _attach(self, arrays: Iterable[ndarray]) -> None:
         for array in arrays:
@@ -462,6 +477,26 @@ class Constant(Parameter):
         return self.value.astype(self.dtype).copyto(device)
 
 
+def initialize_all(
+    parameters: Iterable[Parameter], init: Any, devices: list[Device], verbose: bool, force_reinit: bool
+) -> None:
+    """Initialises parameters; for those that have values already there is one warning, where the caller was called."""
+    kept: list[Parameter] = []
+    for parameter in {id(p): p for p in parameters}.values():
+        if parameter._data is not None and not force_reinit:
+            kept.append(parameter)
+            continue
+        parameter.initialize(None, devices, init, force_reinit=force_reinit)
+        if verbose:
+            print(f"{parameter!r}: {parameter.init or init or 'uniform'}")
+    if kept:
+        others = f" and {len(kept) - 1} more are" if len(kept) > 1 else " is"
+        warnings.warn(
+            f"{kept[0]._who}{others} already initialized, ignoring. Set force_reinit=True to initialize again.",
+            stacklevel=3,
+        )
+
+
 class ParameterDict(dict[str, Parameter]):
     """Parameters by name, as `collect_params()` gives them, with what can be done to all of them at once.
 
@@ -519,9 +554,7 @@ class ParameterDict(dict[str, Parameter]):
         self, init: Any = None, device: Any = None, verbose: bool = False, force_reinit: bool = False, ctx: Any = None
     ) -> None:
         """Initialises all parameters that have no initializer of their own with `init`; see `Parameter.initialize`."""
-        devices = as_devices(device, ctx)
-        for parameter in self.values():
-            parameter.initialize(None, devices, init, force_reinit=force_reinit)
+        initialize_all(self.values(), init, as_devices(device, ctx), verbose, force_reinit)
 
     def zero_grad(self) -> None:
         """Sets all gradients to 0."""

@@ -67,6 +67,8 @@ class Trainer:
     def _make_optimizer(
         self, optimizer: str | optimizers.Optimizer, options: dict[str, Any] | None
     ) -> optimizers.Optimizer:
+        if not isinstance(options, (Mapping, type(None))):
+            raise TypeError(f"Trainer: optimizer_params must be a dict of the optimizer's arguments, not {options!r}")
         by_index = dict(enumerate(self._params))
         if not isinstance(optimizer, optimizers.Optimizer):
             return optimizers.create(optimizer, param_dict=by_index, **(options or {}))
@@ -103,7 +105,7 @@ class Trainer:
         Call it after `backward()`, once for all devices' batches. A gradient that no backward pass has written since
         the last step is an error, unless `ignore_stale_grad`: then its parameter stays as it is.
         """
-        self._optimizer.rescale_grad = self._scale / batch_size
+        self._rescale("step", batch_size)
         if self._update_on_kvstore:
             self._update_in_store(ignore_stale_grad)
         else:
@@ -120,8 +122,14 @@ class Trainer:
     def update(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
         """Updates all parameters with gradients that are summed already: `step` without its `allreduce_grads`."""
         self._check_local("update")
-        self._optimizer.rescale_grad = self._scale / batch_size
+        self._rescale("update", batch_size)
         self._update(self._work(ignore_stale_grad))
+
+    def _rescale(self, function: str, batch_size: Any) -> None:
+        try:
+            self._optimizer.rescale_grad = self._scale / batch_size
+        except (TypeError, ZeroDivisionError):
+            raise ValueError(f"{function}: batch_size must be a number other than 0, not {batch_size!r}") from None
 
     def _check_local(self, function: str) -> None:
         if self._update_on_kvstore:

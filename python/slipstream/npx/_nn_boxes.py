@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .. import _core
+from .. import _core, np
 from .._core import ndarray
 from ..autograd import with_gradient
 from ..np._arguments import as_array, as_dims, public
@@ -111,32 +111,44 @@ def box_nms(
     if x.ndim < 2 or x.shape[-1] < max(coord_start + 4, score_index + 1):
         raise ValueError(f"box_nms: data of shape {x.shape} has no room for a score and four coordinates")
 
+    shape = x.shape
+
     def run(values: Values) -> Values:
-        made = numpy.full_like(values, -1)
-        lines = (math.prod(x.shape[:-2]), *x.shape[-2:])
-        flat, out = values.reshape(lines), made.reshape(lines)
+        rows = numpy.full(shape[:-1], -1, numpy.int64)
+        lines = math.prod(shape[:-2])
+        flat, out = values.reshape(lines, *shape[-2:]), rows.reshape(lines, shape[-2])
         for batch, result in zip(flat, out, strict=True):
             valid = batch[:, score_index] > valid_thresh
             if id_index >= 0 and background_id >= 0:
                 valid &= batch[:, id_index] != background_id
             order = numpy.nonzero(valid)[0]
             order = order[numpy.argsort(-batch[order, score_index], kind="stable")]
-            chosen = batch[order[:topk] if topk > 0 else order].copy()
+            order = order[:topk] if topk > 0 else order
+            chosen = batch[order]
             edges = numpy.stack(_edges(chosen[:, coord_start : coord_start + 4], in_format), -1)
             ids = chosen[:, id_index] if id_index >= 0 and not force_suppress else None
-            if out_format != in_format:
-                chosen[:, coord_start : coord_start + 4] = edges if out_format == "corner" else _centers(edges)
-            kept = _survivors(edges, ids, overlap_thresh)
-            result[: len(kept)] = chosen[kept]
-        return made
+            kept = order[_survivors(edges, ids, overlap_thresh)]
+            result[: len(kept)] = kept
+        return rows
 
-    made: ndarray = behind("npx.box_nms", run, [x], x.shape, x.dtype, x.device)
-    return made
+    # NumPy says which rows are kept; they are taken here, where gradients find their way back to them.
+    rows = behind("npx.box_nms", run, [x], shape[:-1], "int64", x.device)[..., None]
+    made = np.take_along_axis(x, np.broadcast_to(_core.maximum(rows, 0), shape), -2)
+    if out_format != in_format:
+        boxes = made[..., coord_start : coord_start + 4]
+        boxes = np.stack(_edges(boxes, in_format) if out_format == "corner" else _center(boxes), -1)
+        made = np.concatenate([made[..., :coord_start], boxes, made[..., coord_start + 4 :]], -1)
+    return _core.where(_core.greater(rows, -1), made, -1)
+
+
+def _center(boxes: Any) -> list[Any]:
+    """Center, width and height of boxes by their edges."""
+    left, top, right, bottom = (boxes[..., i] for i in range(4))
+    return [(left + right) / 2, (top + bottom) / 2, right - left, bottom - top]
 
 
 def _centers(edges: Values) -> Values:
-    left, top, right, bottom = (edges[..., i] for i in range(4))
-    return numpy.stack([(left + right) / 2, (top + bottom) / 2, right - left, bottom - top], -1)
+    return numpy.stack(_center(edges), -1)
 
 
 @by_numpy("behind")

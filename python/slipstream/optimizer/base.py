@@ -99,7 +99,10 @@ class Optimizer:
             scheduled.base_lr = learning_rate
         self.rescale_grad = rescale_grad
         self.lr_scheduler = lr_scheduler
-        self.lr = 0.01 if learning_rate is None else float(learning_rate)
+        try:
+            self.lr = 0.01 if learning_rate is None else float(learning_rate)
+        except (TypeError, ValueError):
+            raise TypeError(f"{name}: learning_rate must be a number, not {learning_rate!r}") from None
         self.wd = wd
         self.clip_gradient = clip_gradient
         self.multi_precision = multi_precision

@@ -145,6 +145,8 @@ def default_batchify_fn(data: Sequence[Any]) -> Any:
     """
     first = data[0]
     if isinstance(first, (tuple, list)):
+        if len(counts := {len(item) for item in data}) > 1:
+            raise ValueError(f"items of a batch have {sorted(counts)} parts; batchify_fn=batchify.Pad() fills up")
         return [default_batchify_fn(part) for part in zip(*data, strict=True)]
     if isinstance(first, str):
         return list(data)

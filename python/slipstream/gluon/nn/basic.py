@@ -7,6 +7,7 @@ from typing import Any
 
 from ... import npx
 from ..._core import ndarray
+from .._sizes import whole
 from ..block import HybridBlock
 from ..parameter import Parameter
 from .activations import Activation
@@ -39,7 +40,9 @@ class Dense(HybridBlock):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self._units = units
+        owner = type(self).__name__
+        self._units = units = whole(units, owner, "units")
+        in_units = max(whole(in_units, owner, "in_units", -1), 0)
         self._flatten = flatten
         self.weight = Parameter(
             "weight", shape=(units, in_units or -1), init=weight_initializer, dtype=dtype, allow_deferred_init=True
@@ -91,8 +94,8 @@ class Embedding(HybridBlock):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self._input_dim = input_dim
-        self._output_dim = output_dim
+        self._input_dim = input_dim = whole(input_dim, type(self).__name__, "input_dim")
+        self._output_dim = output_dim = whole(output_dim, type(self).__name__, "output_dim")
         self.weight = Parameter(
             "weight", shape=(input_dim, output_dim), init=weight_initializer, dtype=dtype, allow_deferred_init=True
         )
@@ -117,7 +120,11 @@ class Dropout(HybridBlock):
 
     def __init__(self, rate: float, axes: Any = (), **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        if not 0 <= rate < 1:
+        try:
+            possible = 0 <= rate < 1
+        except TypeError:
+            raise TypeError(f"Dropout: rate must be a number, not {rate!r}") from None
+        if not possible:
             raise ValueError(f"Dropout: rate={rate} is not in [0, 1)")
         self._rate = rate
         self._axes = (axes,) if isinstance(axes, int) else tuple(axes)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from ... import np, npx
 from ..._core import ndarray
+from .._sizes import Sizes, sizes, spatial_layout, whole
 from ..block import HybridBlock
 from ..parameter import Parameter
 from .activations import Activation
@@ -24,24 +24,6 @@ __all__ = [
     "PixelShuffle3D",
     "ReflectionPad2D",
 ]
-
-Sizes = int | Sequence[int]
-
-
-def sizes(given: Sizes, count: int, owner: str, argument: str) -> tuple[int, ...]:
-    """An argument that is one number for all spatial axes, or one for each."""
-    found = (given,) * count if isinstance(given, int) else tuple(int(n) for n in given)
-    if len(found) != count:
-        raise ValueError(f"{owner}: {argument}={given} has {len(found)} numbers, there are {count} spatial axes")
-    return found
-
-
-def spatial_layout(layout: str, count: int, owner: str) -> str:
-    """A layout such as NCHW or NHWC, checked."""
-    space = {1: "W", 2: "HW", 3: "DHW"}[count]
-    if layout not in (f"NC{space}", f"N{space}C"):
-        raise ValueError(f"{owner}: layout={layout!r} is neither 'NC{space}' nor 'N{space}C'")
-    return layout
 
 
 class _Conv(HybridBlock):
@@ -66,6 +48,9 @@ class _Conv(HybridBlock):
     ) -> None:
         super().__init__(**kwargs)
         owner = type(self).__name__
+        channels = whole(channels, owner, "channels")
+        groups = whole(groups, owner, "groups")
+        in_channels = max(whole(in_channels, owner, "in_channels", -1), 0)
         if channels % groups or in_channels % groups:
             raise ValueError(f"{owner}: {channels} channels from {in_channels} do not split into {groups} groups")
         self._channels = channels
@@ -73,7 +58,7 @@ class _Conv(HybridBlock):
         self._groups = groups
         self._kernel = sizes(kernel_size, ndim, owner, "kernel_size")
         self._strides = sizes(strides, ndim, owner, "strides")
-        self._padding = sizes(padding, ndim, owner, "padding")
+        self._padding = sizes(padding, ndim, owner, "padding", 0)
         self._dilation = sizes(dilation, ndim, owner, "dilation")
         self._layout = spatial_layout(layout, ndim, owner)
         self.weight = Parameter(
@@ -228,7 +213,7 @@ class _ConvTranspose(_Conv):
 
     def __init__(self, *args: Any, output_padding: Sizes, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._output_padding = sizes(output_padding, len(self._kernel), type(self).__name__, "output_padding")
+        self._output_padding = sizes(output_padding, len(self._kernel), type(self).__name__, "output_padding", 0)
 
     def _weight_shape(self, in_channels: int) -> tuple[int, ...]:
         outer, inner = in_channels or -1, self._channels // self._groups

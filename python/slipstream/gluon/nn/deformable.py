@@ -7,10 +7,10 @@ from typing import Any
 
 from ... import npx
 from ..._core import ndarray
+from .._sizes import Sizes, sizes, whole
 from ..block import HybridBlock
 from ..parameter import Parameter
 from .activations import Activation
-from .conv import Sizes, sizes
 
 __all__ = ["DeformableConvolution", "ModulatedDeformableConvolution"]
 
@@ -53,6 +53,8 @@ class DeformableConvolution(HybridBlock):
         owner = type(self).__name__
         if layout != "NCHW":
             raise ValueError(f"{owner}: layout={layout!r}: it has to be 'NCHW'")
+        channels = whole(channels, owner, "channels")
+        groups = whole(groups, owner, "groups")
         if channels % groups or in_channels % groups or in_channels % num_deformable_group:
             raise ValueError(
                 f"{owner}: {channels} channels from {in_channels} do not split into groups={groups}, "
@@ -61,7 +63,7 @@ class DeformableConvolution(HybridBlock):
         self._channels, self._groups, self._parts = channels, groups, num_deformable_group
         self._kernel = sizes(kernel_size, 2, owner, "kernel_size")
         self._strides = sizes(strides, 2, owner, "strides")
-        self._padding = sizes(padding, 2, owner, "padding")
+        self._padding = sizes(padding, 2, owner, "padding", 0)
         self._dilation = sizes(dilation, 2, owner, "dilation")
         offsets = self._per_place * math.prod(self._kernel) * num_deformable_group
         inner = in_channels // groups or -1

@@ -6,8 +6,8 @@ from typing import Any
 
 from ... import npx
 from ..._core import ndarray
+from .._sizes import Sizes, sizes, spatial_layout
 from ..block import HybridBlock
-from .conv import Sizes, sizes, spatial_layout
 
 __all__ = [
     "AvgPool1D",
@@ -47,7 +47,7 @@ class _Pool(HybridBlock):
         self._options: dict[str, Any] = {
             "kernel": kernel,
             "stride": kernel if strides is None else sizes(strides, ndim, owner, "strides"),
-            "pad": sizes(padding, ndim, owner, "padding"),
+            "pad": sizes(padding, ndim, owner, "padding", 0),
             "pool_type": pool_type,
             "global_pool": global_pool,
             "pooling_convention": "full" if ceil_mode else "valid",

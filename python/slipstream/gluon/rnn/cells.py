@@ -8,6 +8,7 @@ from typing import Any
 
 from ... import np, npx
 from ..._core import ndarray
+from .._sizes import whole
 from ..block import Block, HybridBlock
 from ..parameter import Parameter
 from .layers import check_states, check_width, make_states
@@ -172,10 +173,6 @@ class HybridRecurrentCell(RecurrentCell, HybridBlock):
     True
     """
 
-    def forward(self, inputs: ndarray, states: list[ndarray]) -> Any:
-        """One step, as MXNet 1's `hybrid_forward` says it."""
-        return HybridBlock.forward(self, inputs, states)
-
 
 def check_count(cell: RecurrentCell, states: Sequence[ndarray]) -> None:
     """Raises where cells would not share out the states among them."""
@@ -207,8 +204,8 @@ class _Gated(HybridRecurrentCell):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        self._hidden_size = hidden_size = whole(hidden_size, type(self).__name__, "hidden_size")
         rows = self._gates * hidden_size
-        self._hidden_size = hidden_size
         self._input_size = input_size
 
         def parameter(name: str, shape: tuple[int, ...], init: Any) -> Parameter:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import npx
 from ..._core import ndarray
-from ..nn.conv import Sizes, sizes, spatial_layout
+from .._sizes import Sizes, sizes, spatial_layout
 from ..parameter import Parameter
 from .cells import HybridRecurrentCell, activate
 from .layers import check_states
@@ -63,7 +63,7 @@ class _ConvCell(HybridRecurrentCell):
         self._state_kernel = sizes(h2h_kernel, n, owner, "h2h_kernel")
         if any(k % 2 == 0 for k in self._state_kernel):
             raise ValueError(f"{owner}: h2h_kernel={h2h_kernel} must be odd, so that the state keeps its size")
-        self._pad = sizes(i2h_pad, n, owner, "i2h_pad")
+        self._pad = sizes(i2h_pad, n, owner, "i2h_pad", 0)
         self._dilate = sizes(i2h_dilate, n, owner, "i2h_dilate")
         self._state_dilate = sizes(h2h_dilate, n, owner, "h2h_dilate")
         self._layout = layout

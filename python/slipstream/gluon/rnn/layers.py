@@ -9,6 +9,7 @@ from typing import Any
 from ... import initializer, np, npx
 from ..._core import ndarray
 from ...device import named
+from .._sizes import whole
 from ..block import HybridBlock
 from ..parameter import Parameter
 
@@ -71,11 +72,12 @@ class _Recurrent(HybridBlock):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        owner = type(self).__name__
         if layout not in ("TNC", "NTC"):
-            raise ValueError(f"{type(self).__name__}: layout={layout!r} is neither 'TNC' nor 'NTC'")
-        self._hidden_size = hidden_size
+            raise ValueError(f"{owner}: layout={layout!r} is neither 'TNC' nor 'NTC'")
+        self._hidden_size = hidden_size = whole(hidden_size, owner, "hidden_size")
         self._projection_size = projection_size
-        self._num_layers = num_layers
+        self._num_layers = num_layers = whole(num_layers, owner, "num_layers")
         self._layout = layout
         self._dropout = dropout
         self._directions = 2 if bidirectional else 1
@@ -166,6 +168,7 @@ class _Recurrent(HybridBlock):
 
     def infer_shape(self, inputs: ndarray, *args: Any) -> None:
         """The number of input features is that of the first batch."""
+        self._input_size = 0  # a first call that failed may have told another
         self.infer_shape_from(inputs.shape[2])
 
     # ---- states

@@ -257,8 +257,8 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchEnd):
         metrics: Sequence[EvalMetric] | None = None,
         priority: float = math.inf,
     ) -> None:
-        if not isinstance(log_interval, int) and log_interval != "epoch":
-            raise ValueError(f"LoggingHandler: log_interval must be 'epoch' or a number, not {log_interval!r}")
+        if log_interval != "epoch" and not (isinstance(log_interval, int) and log_interval > 0):
+            raise ValueError(f"LoggingHandler: log_interval must be 'epoch' or a number above 0, not {log_interval!r}")
         self.metrics = list(metrics or [])
         self.log_interval = log_interval
         self.priority = priority
@@ -341,6 +341,8 @@ class _Watch:
     """Whether a metric is better than it was: `mode` is `min`, `max`, or `auto` by its name."""
 
     def __init__(self, monitor: EvalMetric, mode: str, min_delta: float = 0.0) -> None:
+        if not isinstance(monitor, EvalMetric):
+            raise ValueError(f"monitor must be one of the estimator's metrics, not {monitor!r}")
         if mode not in ("auto", "min", "max"):
             raise ValueError(f"mode {mode!r} is none of 'auto', 'min', 'max'")
         rises = any(word in monitor.name.lower() for word in ("acc", "f1", "fbeta", "mcc", "pcc", "pearson", "cos"))
@@ -379,6 +381,7 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
         self.patience = patience
         self.baseline = baseline
         self._settings = (mode, min_delta)
+        self._watch = _Watch(monitor, mode, min_delta)
         self.wait = self.current_epoch = 0
         self.stopped_epoch = 0
         self.stop_training = False
