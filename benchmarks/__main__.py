@@ -86,6 +86,7 @@ def main(given: Sequence[str] | None = None) -> int:
         for workload in options.workloads:
             console.print(f"{workload.name:<18}{workload.what}", markup=False, highlight=False)
         return 0
+    options.out.mkdir(parents=True, exist_ok=True)
     if options.saved:
         saved = json.loads(options.saved.read_text())
     else:
