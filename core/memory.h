@@ -69,6 +69,7 @@ inline constexpr bool is_relocatable<Ref<T>> = true;
 template <class T, int N>
 class SmallVec {
  public:
+  using value_type = T;
   SmallVec() = default;
   SmallVec(SmallVec&& o) noexcept { take(o); }
   SmallVec(const SmallVec& o) {
@@ -89,6 +90,11 @@ class SmallVec {
     return *at;
   }
   void push_back(T v) { emplace_back(std::move(v)); }
+  void erase(T* at) {
+    for (T* next = at + 1; next != end(); at = next++) *at = std::move(*next);
+    at->~T();
+    size_--;
+  }
   void clear() {
     for (T& v : *this) v.~T();
     if (heap_) ::operator delete(heap_, std::align_val_t{alignof(T)});

@@ -2,6 +2,9 @@
 #include "fuse.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <iterator>
 
 #include "../program.h"
 #include "runtime.h"
@@ -10,26 +13,50 @@ namespace slipstream::engine {
 
 namespace {
 
-constexpr size_t kMaxMembers = 40;   // of a group: bounds its registers
-constexpr size_t kMaxOperands = 64;
-constexpr size_t kFewMembers = 3;    // on so few elements that running them one by one costs less than merging
+constexpr int kMaxMembers = 40;   // of a group: bounds its registers
+constexpr int kMaxOperands = 64;
+constexpr int kFewMembers = 3;    // on so few elements that running them one by one costs less than merging
 constexpr int64_t kFewElements = 1024;
 constexpr int kCheap = 4;            // additions of float32 for an element: less than storing and loading it
 constexpr int64_t kLongRow = 256;    // elements that a broadcast input is read in one go
-constexpr size_t kMaxOpen = 6;       // groups that still take members: every call looks at all of them
+constexpr int kMaxOpen = 6;       // groups that still take members: every call looks at all of them
 
 bool same_view(const View& a, const View& b) {
   return a.dtype == b.dtype && a.offset == b.offset && a.shape == b.shape && a.strides == b.strides;
 }
 
-// Calls that will run as one, at the place of the last of them. What a group writes and reads tells which later calls
-// may join it and which must see it finished.
-struct Group {
-  std::vector<size_t> members;  // numbers of calls, rising
-  std::vector<const Operand*> reads, writes;
+using GroupSet = uint8_t;  // one bit for each group
+static_assert(kMaxOpen <= 8);
 
-  bool reads_from(const Storage* storage) const { return touches(reads, storage); }
-  bool writes_to(const Storage* storage) const { return touches(writes, storage); }
+// Calls that will run as one, at the place of the last of them. What a group writes and reads tells which later calls
+// may join it and which must see it finished: every storage knows the groups that do (StorageUse).
+class Group {
+ public:
+  SmallVec<size_t, kMaxMembers> members;  // numbers of calls, rising
+  SmallVec<const Operand*, kMaxOperands> reads, writes;
+
+  void begin(GroupSet bit) {
+    bit_ = bit;
+    members.clear();
+    reads.clear();
+    writes.clear();
+  }
+  // It takes no more members, and its storages forget it.
+  void end() {
+    for (const Operand* o : reads) o->storage()->use.reading_groups &= static_cast<GroupSet>(~bit_);
+    for (const Operand* o : writes) o->storage()->use.writing_groups &= static_cast<GroupSet>(~bit_);
+  }
+  GroupSet bit() const { return bit_; }
+  size_t last() const { return members[members.size() - 1]; }
+  void read(const Operand& operand) {
+    reads.push_back(&operand);
+    operand.storage()->use.reading_groups |= bit_;
+  }
+  void write(const Operand& operand) {
+    writes.push_back(&operand);
+    operand.storage()->use.writing_groups |= bit_;
+  }
+  bool writes_to(const Storage* storage) const { return storage->use.writing_groups & bit_; }
   // Every read and write the group does of the storage goes through exactly this view.
   bool only_through(const Storage* storage, const View& view) const {
     auto fits = [&](const Operand* o) { return o->storage() != storage || same_view(*o, view); };
@@ -37,9 +64,7 @@ struct Group {
   }
 
  private:
-  static bool touches(const std::vector<const Operand*>& operands, const Storage* storage) {
-    return std::any_of(operands.begin(), operands.end(), [&](const Operand* o) { return o->storage() == storage; });
-  }
+  GroupSet bit_ = 0;
 };
 
 // The program that computes only the results for which `keep` is true, and which of the old inputs it reads.
@@ -81,13 +106,13 @@ std::shared_ptr<const Program> with_results(const Program& program, const std::v
 class Fuser {
  public:
   Fuser(Runtime& runtime, std::span<Record> calls, std::span<const size_t> tiled, std::span<const char*> why,
-        std::vector<Record>& replaced)
-      : runtime_(runtime), calls_(calls), tiled_(tiled), why_(why), replaced_(replaced) {}
+        std::vector<Record>& replaced, FusedPrograms& programs)
+      : runtime_(runtime), calls_(calls), tiled_(tiled), why_(why), replaced_(replaced), programs_(programs) {}
 
   void run() {
     for (size_t i = 0; i < calls_.size(); i++)
       if (calls_[i].op) take(i);
-    while (!groups_.empty()) close(groups_.size() - 1);
+    while (!open_.empty()) close(*open_[open_.size() - 1]);
   }
 
  private:
@@ -109,24 +134,26 @@ class Fuser {
       close_touching(call, nullptr);
   }
 
+  static GroupSet writers_of_inputs(const Record& call) {
+    GroupSet groups = 0;
+    for (const Operand& input : call.inputs)
+      if (!input.is_scalar()) groups |= input.storage()->use.writing_groups;
+    return groups;
+  }
+
   // Groups whose results the call reads, or whose operands it writes, must end before it; `own` is the one it joins.
   void close_touching(const Record& call, const Group* own) {
-    for (size_t g = groups_.size(); g-- > 0;) {
-      Group& group = groups_[g];
-      if (&group == own) continue;
-      bool conflict = false;
-      for (const Operand& input : call.inputs) conflict |= !input.is_scalar() && group.writes_to(input.storage());
-      for (const Operand& output : call.outputs)
-        conflict |= group.writes_to(output.storage()) || group.reads_from(output.storage());
-      if (!conflict) continue;
-      if (own && own > &group) own--;  // closing moves the groups behind it
-      close(g);
-    }
+    GroupSet touching = writers_of_inputs(call);
+    for (const Operand& output : call.outputs)
+      touching |= output.storage()->use.writing_groups | output.storage()->use.reading_groups;
+    if (own) touching &= static_cast<GroupSet>(~own->bit());
+    for (int g = touching ? open_.size() : 0; g-- > 0;)
+      if (open_[g]->bit() & touching) close(*open_[g]);
   }
 
   // May the call become the next member? It reads the group's results element by element, or not at all.
   bool fits(const Group& group, const Record& call) const {
-    const Record& last = calls_[group.members.back()];
+    const Record& last = calls_[group.last()];
     const Operand& output = call.outputs[0];
     if (last.outputs[0].shape != output.shape || !(last.outputs[0].storage()->device == output.storage()->device) ||
         last.recorded_in != call.recorded_in)
@@ -140,143 +167,163 @@ class Fuser {
   void join(size_t i) {
     Record& call = calls_[i];
     Group* own = nullptr;
-    for (size_t g = groups_.size(); g-- > 0;) {
-      Group& group = groups_[g];
-      bool feeds = false;
-      for (const Operand& input : call.inputs) feeds |= !input.is_scalar() && group.writes_to(input.storage());
-      if (!feeds || !fits(group, call)) continue;
+    GroupSet feeding = writers_of_inputs(call);
+    for (int g = feeding ? open_.size() : 0; g-- > 0;) {
+      Group& group = *open_[g];
+      if (!(group.bit() & feeding) || !fits(group, call)) continue;
       if (!own) {
         if (has_room(group, nullptr)) own = &group;
       } else if (has_room(*own, &group)) {
-        own = merge(own, g);
+        merge(*own, group);
       }
     }
-    close_touching_keeping(call, own);
+    close_touching(call, own);
     // A plain copy of something outside would be a result without an instruction, read when the pass ends instead of
     // where the program says: it does not begin a group.
     if (!own && call.op->row == Row::cast && call.inputs[0].dtype == call.outputs[0].dtype) {
       why_[i] = "copies something that no pass computes";
       return;
     }
-    if (!own) {
-      if (groups_.size() == kMaxOpen) close(0);
-      groups_.emplace_back();
-      own = &groups_.back();
-    }
+    if (!own) own = &begin();
     own->members.push_back(i);
     for (const Operand& input : call.inputs)
-      if (!input.is_scalar()) own->reads.push_back(&input);
-    own->writes.push_back(&call.outputs[0]);
+      if (!input.is_scalar()) own->read(input);
+    own->write(call.outputs[0]);
   }
 
-  // close_touching moves groups; find ours again by its first member.
-  void close_touching_keeping(const Record& call, Group*& own) {
-    if (!own) return close_touching(call, nullptr);
-    size_t first = own->members.front();
-    close_touching(call, own);
-    own = nullptr;
-    for (Group& group : groups_)
-      if (group.members.front() == first) own = &group;
+  Group& begin() {
+    if (open_.size() == kMaxOpen) close(*open_[0]);
+    GroupSet taken = 0;
+    for (const Group* group : open_) taken |= group->bit();
+    int unused = std::countr_one(taken);
+    Group& group = groups_[static_cast<size_t>(unused)];
+    group.begin(static_cast<GroupSet>(1 << unused));
+    open_.push_back(&group);
+    return group;
+  }
+
+  void end(Group& group) {
+    group.end();
+    open_.erase(std::find(open_.begin(), open_.end(), &group));
   }
 
   bool has_room(const Group& group, const Group* other) const {
-    size_t members = group.members.size() + (other ? other->members.size() : 0);
-    size_t operands = group.reads.size() + (other ? other->reads.size() : 0);
+    int members = group.members.size() + (other ? other->members.size() : 0);
+    int operands = group.reads.size() + (other ? other->reads.size() : 0);
     return members < kMaxMembers && operands < kMaxOperands;
   }
 
   // Two groups that feed one call become one. Neither reads what the other writes: it would have been closed or joined.
-  Group* merge(Group* own, size_t other) {
-    Group& from = groups_[other];
-    std::vector<size_t> members;
-    std::merge(own->members.begin(), own->members.end(), from.members.begin(), from.members.end(),
-               std::back_inserter(members));
-    own->members = std::move(members);
-    own->reads.insert(own->reads.end(), from.reads.begin(), from.reads.end());
-    own->writes.insert(own->writes.end(), from.writes.begin(), from.writes.end());
-    size_t first = own->members.front();
-    groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(other));
-    for (Group& group : groups_)
-      if (group.members.front() == first) return &group;
-    return nullptr;
+  void merge(Group& own, Group& other) {
+    end(other);
+    SmallVec<size_t, kMaxMembers> members = std::move(own.members);
+    std::merge(members.begin(), members.end(), other.members.begin(), other.members.end(),
+               std::back_inserter(own.members));
+    for (const Operand* operand : other.reads) own.read(*operand);
+    for (const Operand* operand : other.writes) own.write(*operand);
   }
 
   // ---- building the merged call
 
-  struct Input {
-    const Operand* operand;
-    ProgramBuilder::Reg reg;
-  };
   struct Result {  // the newest value of a storage that the group writes
     const Operand* operand;
-    ProgramBuilder::Reg reg;
+    bool in_place;      // its first write
     uint32_t operands;  // of the group on this storage
     uint32_t writes;
     size_t member;      // that computes it
   };
 
-  // The register with the operand's value. Notes in `member` where it comes from.
-  ProgramBuilder::Reg load(const Operand& operand, Program::Member& member) {
-    auto read = [&](size_t number) { member.reads[member.count++] = static_cast<uint16_t>(number); };
+  // Where the operand's value comes from, as a member notes it.
+  uint16_t source_of(const Operand& operand) {
     for (size_t i = 0; i < results_.size(); i++) {
       if (results_[i].operand->storage() != operand.storage()) continue;
-      read(Program::kWritten + i);
       results_[i].operands++;
-      return results_[i].reg;
+      return static_cast<uint16_t>(Program::kWritten + i);
     }
     size_t known = 0;
     while (known < inputs_.size() &&
-           !(inputs_[known].operand->storage() == operand.storage() && same_view(*inputs_[known].operand, operand)))
+           !(inputs_[known]->storage() == operand.storage() && same_view(*inputs_[known], operand)))
       known++;
-    if (known == inputs_.size()) inputs_.push_back({&operand, builder_.input(operand.dtype)});
-    read(known);
-    return inputs_[known].reg;
+    if (known == inputs_.size()) inputs_.push_back(&operand);
+    return static_cast<uint16_t>(known);
   }
 
-  void build(const Group& group) {
-    builder_ = ProgramBuilder();
+  // Gives the number of the result that the call writes.
+  uint16_t write(size_t i) {
+    const Operand& output = calls_[i].outputs[0];
+    auto known = std::find_if(results_.begin(), results_.end(),
+                              [&](const Result& r) { return r.operand->storage() == output.storage(); });
+    auto number = static_cast<uint16_t>(known - results_.begin());
+    if (known == results_.end()) {
+      results_.push_back({&output, calls_[i].in_place, 1, 1, i});
+    } else {
+      known->operands++;
+      known->writes++;
+      known->member = i;
+    }
+    return number;
+  }
+
+  // Finds what the members of the group read and write, and begins the key of its program.
+  void wire(const Group& group) {
     inputs_.clear();
     results_.clear();
     members_.clear();
+    key_.clear();
+    key_.add(static_cast<uint64_t>(group.members.size()));
     for (size_t i : group.members) {
       const Record& call = calls_[i];
+      key_.add(static_cast<uint64_t>(call.op->row) << 32 | static_cast<uint64_t>(call.compute) << 16 |
+               static_cast<uint64_t>(call.outputs[0].dtype) << 8 | static_cast<uint64_t>(call.inputs.size()));
       Program::Member member{};
-      args_.clear();
-      for (const Operand& input : call.inputs)
-        args_.push_back(input.is_scalar() ? ProgramBuilder::Reg{} : load(input, member));
-      ProgramBuilder::Reg value = builder_.append(call, args_);
-      const Operand& output = call.outputs[0];
-      auto known = std::find_if(results_.begin(), results_.end(),
-                                [&](const Result& r) { return r.operand->storage() == output.storage(); });
-      member.writes = static_cast<uint16_t>(known - results_.begin());
-      members_.push_back(member);
-      if (known == results_.end()) {
-        results_.push_back({&output, value, 1, 1, i});
-      } else {
-        known->reg = value;
-        known->operands++;
-        known->writes++;
-        known->member = i;
+      size_t scalar = 0;
+      for (const Operand& input : call.inputs) {
+        if (input.is_scalar()) {
+          key_.add(kScalar);
+          key_.add(call.scalars[scalar++]);
+          continue;
+        }
+        uint16_t from = member.reads[member.count++] = source_of(input);
+        key_.add(static_cast<uint64_t>(input.dtype) << 16 | from);
       }
+      member.writes = write(i);
+      key_.add(static_cast<uint64_t>(call.source) << 32 | member.writes);
+      members_.push_back(member);
     }
+  }
+  static constexpr uint64_t kScalar = 1ull << 32;  // in place of what an input is
+
+  using Reg = ProgramBuilder::Reg;
+
+  // Puts the program of the wired group together; gives the registers of its results.
+  std::vector<Reg> build(const Group& group, ProgramBuilder& builder) const {
+    std::vector<Reg> inputs, results(results_.size());
+    for (const Operand* input : inputs_) inputs.push_back(builder.input(input->dtype));
+    for (int m = 0; m < group.members.size(); m++) {
+      const Record& call = calls_[group.members[m]];
+      const Program::Member& member = members_[static_cast<size_t>(m)];
+      std::array<Reg, 3> args;
+      size_t read = 0;
+      for (int i = 0; i < call.inputs.size(); i++) {
+        if (call.inputs[i].is_scalar()) continue;
+        uint16_t from = member.reads[read++];
+        args[static_cast<size_t>(i)] = from >= Program::kWritten ? results[from - Program::kWritten] : inputs[from];
+      }
+      results[member.writes] = builder.append(call, {args.data(), static_cast<size_t>(call.inputs.size())});
+    }
+    return results;
   }
 
   // Nobody outside the group, with `more` operands of the call that follows it, can read the result.
-  bool is_internal(const Result& result, bool in_place, uint32_t more = 0) const {
+  static bool is_internal(const Result& result, uint32_t more = 0) {
     const Storage& storage = *result.operand->storage();
-    return !in_place && !storage.has_handles() && storage.uses() == storage.use.operands &&
+    return !result.in_place && !storage.has_handles() && storage.uses() == storage.use.operands &&
            result.operands + more == storage.use.operands;
-  }
-
-  bool wrote_in_place(const Group& group, const Storage* storage) const {
-    for (size_t i : group.members)
-      if (calls_[i].outputs[0].storage() == storage) return calls_[i].in_place;  // its first write there
-    return false;
   }
 
   // The merged call, but for its outputs and parameters.
   Record merged(const Group& group, size_t also) {
-    const Record& first = calls_[group.members.front()];
+    const Record& first = calls_[group.members[0]];
     const Record& last = calls_[also];
     Record call;
     call.compute = last.compute;
@@ -286,8 +333,8 @@ class Fuser {
     call.recorded_ns = first.recorded_ns;
     call.calls = 0;
     for (size_t i : group.members) call.calls += calls_[i].calls;
-    if (also != group.members.back()) call.calls += last.calls;
-    for (const Input& input : inputs_) call.inputs.push_back(*input.operand);
+    if (also != group.last()) call.calls += last.calls;
+    for (const Operand* input : inputs_) call.inputs.push_back(*input);
     return call;
   }
 
@@ -295,16 +342,15 @@ class Fuser {
     runtime_.counters.fused.fetch_add(call.calls, std::memory_order_relaxed);
     if (runtime_.tracer.on()) {
       for (size_t i : group.members) runtime_.tracer.merge(calls_[i].sequence, call.sequence);
-      if (at != group.members.back()) runtime_.tracer.merge(calls_[at].sequence, call.sequence);
+      if (at != group.last()) runtime_.tracer.merge(calls_[at].sequence, call.sequence);
     }
     for (size_t i : group.members) calls_[i].op = nullptr;
     replaced_.push_back(std::exchange(calls_[at], std::move(call)));
   }
 
-  void close(size_t g) {
-    Group group = std::move(groups_[g]);
-    groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(g));
-    bool small = calls_[group.members.front()].outputs[0].size() <= kFewElements;
+  void close(Group& group) {
+    end(group);
+    bool small = calls_[group.members[0]].outputs[0].size() <= kFewElements;
     if (group.members.size() <= (small ? kFewMembers : 1)) {
       bool alone = group.members.size() == 1;
       for (size_t i : group.members)
@@ -312,24 +358,36 @@ class Fuser {
             alone ? "no neighbour works on its result element by element" : "so few elements cost less one by one";
       return;
     }
-    build(group);
-    Record call = merged(group, group.members.back());
+    wire(group);
+    Record call = merged(group, group.last());
     call.op = &kMap;
-    const Storage* last = calls_[group.members.back()].outputs[0].storage();
+    const Storage* last = calls_[group.last()].outputs[0].storage();
+    stored_.clear();
+    for (const Result& result : results_) {
+      bool internal = is_internal(result) && result.operand->storage() != last;
+      stored_.push_back(!internal);
+      key_.add(internal);
+      result.operand->storage()->pending_writes.fetch_sub(result.writes - (internal ? 0 : 1),
+                                                          std::memory_order_acq_rel);
+      if (internal) continue;
+      call.in_place |= result.in_place;
+      call.outputs.push_back(*result.operand);
+    }
+    call.params = programs_.get(key_, [&] { return program(group); });
+    put(group, group.last(), std::move(call));
+  }
+
+  // The program of a wired group, of which what is `stored_` goes out.
+  std::shared_ptr<const Program> program(const Group& group) {
+    ProgramBuilder builder;
+    std::vector<Reg> values = build(group, builder);
     std::vector<uint16_t> numbers(results_.size());  // of the results in Program::members
     uint16_t outputs = 0, others = static_cast<uint16_t>(results_.size());
     for (size_t i = 0; i < results_.size(); i++) {
-      const Result& result = results_[i];
-      bool in_place = wrote_in_place(group, result.operand->storage());
-      bool internal = is_internal(result, in_place) && result.operand->storage() != last;
-      result.operand->storage()->pending_writes.fetch_sub(result.writes - (internal ? 0 : 1),
-                                                          std::memory_order_acq_rel);
-      numbers[i] = internal ? --others : outputs++;
-      if (internal) continue;
-      call.in_place |= in_place;
-      call.outputs.push_back(*result.operand);
-      builder_.result(result.reg);
-      builder_.origin(calls_[result.member]);
+      numbers[i] = stored_[i] ? outputs++ : --others;
+      if (!stored_[i]) continue;
+      builder.result(values[i]);
+      builder.origin(calls_[results_[i].member]);
     }
     if (outputs > 1) {  // one result fails or does not
       for (Program::Member& member : members_) {
@@ -337,10 +395,9 @@ class Fuser {
           if (read >= Program::kWritten) read = Program::kWritten + numbers[read - Program::kWritten];
         member.writes = numbers[member.writes];
       }
-      builder_.members(members_);
+      builder.members(members_);
     }
-    call.params = builder_.finish();
-    put(group, group.members.back(), std::move(call));
+    return builder.finish();
   }
 
   // A reduction of what a group computes ends the group, if nothing else of it must be stored. If something must, the
@@ -351,30 +408,36 @@ class Fuser {
     if (call.inputs.size() != 1 || call.inputs[0].is_scalar() || call.inputs[0].size() == 0 || call.in_place)
       return false;
     const Operand& input = call.inputs[0];
-    auto feeds = [&](const Group& group) { return group.writes_to(input.storage()); };
-    auto group = std::find_if(groups_.begin(), groups_.end(), feeds);
-    if (group == groups_.end() || !group->only_through(input.storage(), input) ||
-        calls_[group->members.front()].recorded_in != call.recorded_in)
+    auto feeds = [&](const Group* group) { return group->writes_to(input.storage()); };
+    auto feeding = std::find_if(open_.begin(), open_.end(), feeds);
+    if (feeding == open_.end()) return false;
+    Group& group = **feeding;
+    if (!group.only_through(input.storage(), input) || calls_[group.members[0]].recorded_in != call.recorded_in)
       return false;
-    build(*group);
+    wire(group);
     bool ends = true;
-    for (const Result& result : results_) {
-      bool is_input = result.operand->storage() == input.storage();
-      ends &= is_internal(result, wrote_in_place(*group, result.operand->storage()), is_input);
-      if (is_input) builder_.result(result.reg);
+    size_t reduced = 0;
+    for (size_t k = 0; k < results_.size(); k++) {
+      bool is_input = results_[k].operand->storage() == input.storage();
+      ends &= is_internal(results_[k], is_input);
+      if (is_input) reduced = k;
     }
-    builder_.origin(call);
-    builder_.reduce(call.op->row, is_half(call.compute) ? DType::f32 : call.compute);
+    key_.add(static_cast<uint64_t>(call.op->row) << 32 | static_cast<uint64_t>(call.compute) << 16 | reduced);
+    key_.add(call.source);
     auto params = std::make_shared<ReducedProgram>();
     params->axes = call.as<ReduceParams>().axes;
-    params->program = builder_.finish();
-    return ends ? reduce_group(i, static_cast<size_t>(group - groups_.begin()), std::move(params))
-                : reduce_again(i, *group, std::move(params));
+    params->program = programs_.get(key_, [&] {
+      ProgramBuilder builder;
+      builder.result(build(group, builder)[reduced]);
+      builder.origin(call);
+      builder.reduce(call.op->row, is_half(call.compute) ? DType::f32 : call.compute);
+      return builder.finish();
+    });
+    return ends ? reduce_group(i, group, std::move(params)) : reduce_again(i, group, std::move(params));
   }
 
-  bool reduce_group(size_t i, size_t g, std::shared_ptr<ReducedProgram> params) {
-    Group group = std::move(groups_[g]);
-    groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(g));
+  bool reduce_group(size_t i, Group& group, std::shared_ptr<ReducedProgram> params) {
+    end(group);
     Record fused = merged(group, i);
     fused.op = &kReduce;
     fused.params = std::move(params);
@@ -393,7 +456,7 @@ class Fuser {
       cost += static_cast<size_t>(row_cost(instr.row, instr.type)) *
               std::max<size_t>(1, itemsize(instr.type) / itemsize(DType::f32));
     for (size_t i = 0; i < inputs_.size(); i++)
-      if (reads[i] && !inputs_[i].operand->contiguous() && inputs_[i].operand->shape.back() < kLongRow) return false;
+      if (reads[i] && !inputs_[i]->contiguous() && inputs_[i]->shape.back() < kLongRow) return false;
     return cost <= kCheap;
   }
 
@@ -401,7 +464,7 @@ class Fuser {
   bool is_epilogue(const std::vector<bool>& reads) const {
     for (size_t i : tiled_)
       for (size_t k = 0; k < inputs_.size(); k++)
-        if (reads[k] && inputs_[k].operand->storage() == calls_[i].outputs[0].storage()) return true;
+        if (reads[k] && inputs_[k]->storage() == calls_[i].outputs[0].storage()) return true;
     return false;
   }
 
@@ -425,7 +488,7 @@ class Fuser {
     again.outputs.push_back(call.outputs[0]);
     again.params = std::move(params);
     for (size_t k = 0; k < inputs_.size(); k++)
-      if (reads[k]) again.inputs.push_back(*inputs_[k].operand);
+      if (reads[k]) again.inputs.push_back(*inputs_[k]);
     call.inputs[0].storage()->use.operands--;
     call.inputs.clear();
     runtime_.counters.fused.fetch_add(1, std::memory_order_relaxed);
@@ -438,19 +501,22 @@ class Fuser {
   std::span<const size_t> tiled_;
   std::span<const char*> why_;
   std::vector<Record>& replaced_;
-  std::vector<Group> groups_;
-  ProgramBuilder builder_;
-  std::vector<Input> inputs_;
+  std::array<Group, kMaxOpen> groups_;
+  SmallVec<Group*, kMaxOpen> open_;  // those that still take members, oldest first
+  FusedPrograms& programs_;
+  // Of the group that is being closed.
+  std::vector<const Operand*> inputs_;
   std::vector<Result> results_;
+  std::vector<bool> stored_;  // results that somebody outside can read
   std::vector<Program::Member> members_;
-  std::vector<ProgramBuilder::Reg> args_;
+  ProgramKey key_;
 };
 
 }  // namespace
 
 void fuse(Runtime& runtime, std::span<Record> calls, std::span<const size_t> tiled, std::span<const char*> why,
-          std::vector<Record>& replaced) {
-  if (calls.size() > 1) Fuser(runtime, calls, tiled, why, replaced).run();
+          std::vector<Record>& replaced, FusedPrograms& programs) {
+  if (calls.size() > 1) Fuser(runtime, calls, tiled, why, replaced, programs).run();
 }
 
 // As if the members had run one by one: each of them fails with the first of its inputs that failed, or because what it

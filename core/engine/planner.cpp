@@ -200,7 +200,7 @@ void Planner::plan_batch(std::span<Record> calls, std::vector<Ref<Task>>& ready,
   if (settings_.fuse) {
     if (settings_.skip) share_equal(whole, calls);
     std::vector<size_t> tiled = tiled_calls(calls);
-    fuse(runtime_, calls, tiled, why_alone_, replaced_);
+    fuse(runtime_, calls, tiled, why_alone_, replaced_, programs_);
     row_groups = group_by_rows(calls);
     group_by_tiles(calls, tiled, row_groups);
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine.h"
+#include "fused_programs.h"
 #include "share.h"
 #include "task.h"
 
@@ -78,6 +79,7 @@ class Planner {
   uint64_t batch_number_ = 0;
   std::vector<std::vector<Record>> rooms_;  // empty, for calls: as many as threads ever needed at once
   std::vector<Record> replaced_;       // by merged calls
+  FusedPrograms programs_;
   std::vector<const char*> why_alone_; // for each call of the batch, why it was not merged
   std::atomic<int> dropping_{0};       // threads that release planned calls
   std::vector<Ref<Task>> new_tasks_;   // of the batch being planned

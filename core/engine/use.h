@@ -18,6 +18,8 @@ struct StorageUse {
   uint64_t last_call = 0;   // number of the call that last writes it
   uint64_t needed_in = 0;   // number of the batch in which some kept call reads the storage
   uint64_t counted_in = 0;  // number of the batch that was counted last
+  // Groups of calls that write and read it while they are put together, by number (fuse.cpp); 0 otherwise.
+  uint8_t writing_groups = 0, reading_groups = 0;
 };
 
 }  // namespace slipstream::engine
