@@ -237,17 +237,12 @@ TEST(dead_results_are_skipped_and_live_ones_are_not) {
     planning.skip = skip;
     engine::set_planning(planning);
     *ran = 0;
-    std::atomic<bool> go{false};
     engine::set_workers(1);
-    Array gate = apply(host, {}, [&](const Record&, int, int64_t) {
-      while (!go) sleep_ms(1);
-    });
-    while (engine::stats().in_flight_ops != 1) sleep_ms(1);
-    sleep_ms(20);  // the only worker is now inside the gate: what follows is planned as one batch
+    Gate gate;  // the only worker is in it: what follows is planned as one batch
     Array live = apply(pure, {}, count);
     for (int i = 0; i < 10; i++) Array chain = apply(pure, {apply(pure, {}, count)}, count);
     apply(effect, {apply(pure, {}, count)}, count);  // its result is dead, its effect is not
-    go = true;
+    gate.is_open = true;
     engine::wait_all();
     return ran->load();
   };

@@ -133,12 +133,7 @@ TEST(a_failed_input_of_a_fused_call_fails_only_what_depends_on_it) {
   toy::Settings restore;
   engine::set_workers(1);
   for (int repeat = 0; repeat < 20; repeat++) {
-    std::atomic<bool> go{false};
-    Array gate = toy::apply(toy::host, {}, [&](const Record&, int, int64_t) {
-      while (!go) toy::sleep_ms(1);
-    });
-    while (engine::stats().in_flight_ops != 1) toy::sleep_ms(1);
-    toy::sleep_ms(5);  // the only worker is in the gate, so what follows is one batch
+    toy::Gate gate;  // the only worker is in it, so what follows is one batch
     Array x = ramp(4, 4, 1);
     std::vector<Shape> shapes = {Shape{4, 4}};
     std::vector<DType> types = {DType::f32};
@@ -146,7 +141,7 @@ TEST(a_failed_input_of_a_fused_call_fails_only_what_depends_on_it) {
     Array good = elementwise(Row::multiply, {x, Scalar::of(2.0)});
     Array mixed = elementwise(Row::add, {good, bad});
     Array after = elementwise(Row::exp, {good});
-    go = true;
+    gate.is_open = true;
     CHECK_THROWS(FailedResult, "bad input", engine::wait(mixed));
     std::vector<float> doubled = values(good);
     CHECK_EQ(doubled[3], (1.0f + 0.03f) * 2.0f);
@@ -161,17 +156,12 @@ TEST(memory_of_fused_intermediates_is_never_allocated) {
   Array x = ramp(1000, 1000, 0);
   engine::wait(x);
   engine::set_workers(1);
-  std::atomic<bool> go{false};
-  Array gate = toy::apply(toy::host, {}, [&](const Record&, int, int64_t) {
-    while (!go) toy::sleep_ms(1);
-  });
-  while (engine::stats().in_flight_ops != 1) toy::sleep_ms(1);
-  toy::sleep_ms(5);
+  toy::Gate gate;
   engine::reset_peaks();
   Array y = x;
   for (int i = 0; i < 10; i++) y = elementwise(Row::add, {y, x});
   int64_t before = engine::memory().in_use;
-  go = true;
+  gate.is_open = true;
   engine::wait(y);
   CHECK(engine::memory().peak <= before + 5'000'000);  // one result of 4 MB
 }

@@ -131,6 +131,7 @@ TEST(devices_do_not_wait_for_each_others_turn) {
   until([&] { return engine::is_ready(other); });
   CHECK(!engine::is_ready(slow));
   go = true;
+  engine::wait_all();
 }
 
 TEST(a_batch_ends_where_the_fewest_passing_values_are_severed) {
