@@ -4,6 +4,7 @@
 
 #include "../core/ops/dense.h"
 #include "../core/ops/norm.h"
+#include "../core/ops/recurrent.h"
 #include "../core/ops/row_norm.h"
 #include "../core/ops/shared_product.h"
 #include "../core/ops/structural.h"
@@ -118,12 +119,36 @@ void bind_norm(nb::module_& m) {
       "By the batch's own statistics; the result, and each channel's mean and variance, which have no history.");
 }
 
+void bind_recurrent(nb::module_& m) {
+  m.def("lstm_pays", &lstm_pays, nb::arg("projected"), nb::arg("weight"),
+        "Is one call for all steps quicker than one for each?");
+  m.def(
+      "lstm",
+      [](const Array& projected, const Array& weight, const Array& state, const Array& cell, bool backwards,
+         bool want_gates) {
+        LstmSteps made = lstm(projected, weight, state, cell, backwards, want_gates);
+        return nb::make_tuple(made.states, made.cells, want_gates ? nb::cast(made.gates) : nb::none());
+      },
+      nb::arg("projected"), nb::arg("weight"), nb::arg("state"), nb::arg("cell"), nb::arg("backwards"),
+      nb::arg("want_gates"), "States and cells before and after all steps, and gates or None; without history.");
+  m.def(
+      "lstm_gradient",
+      [](const Array& gates, const Array& cells, const Array& weight, const Array& of_outputs, const Array& of_cells,
+         bool backwards) {
+        LstmSlopes made = lstm_gradient(gates, cells, weight, of_outputs, of_cells, backwards);
+        return std::vector<Array>{made.projected, made.state, made.cell};
+      },
+      nb::arg("gates"), nb::arg("cells"), nb::arg("weight"), nb::arg("of_outputs"), nb::arg("of_cells"),
+      nb::arg("backwards"), "From the gradients of outputs and cells those of what was projected, of state and of cell.");
+}
+
 }  // namespace
 
 void bind_neural(nb::module_& m) {
   bind_convolution(m);
   bind_pooling(m);
   bind_norm(m);
+  bind_recurrent(m);
 }
 
 }  // namespace slipstream::python

@@ -45,7 +45,7 @@ std::unique_ptr<engine::Backend> make_cpu_backend() {
            register_masks,    register_sort,   register_select,    register_search,   register_count,
            register_convolve, register_random, register_sample,    register_conv,     register_conv_weight,
            register_pool,     register_lu,     register_qr,        register_spectral, register_host,
-           register_fft,      register_norm,   register_row_norm,
+           register_fft,      register_norm,   register_row_norm, register_recurrent,
        })
     provide(*backend);
   return backend;

@@ -29,6 +29,7 @@ void register_host(engine::Backend& backend);
 void register_conv(engine::Backend& backend);
 void register_conv_weight(engine::Backend& backend);
 void register_pool(engine::Backend& backend);
+void register_recurrent(engine::Backend& backend);
 void register_lu(engine::Backend& backend);
 void register_qr(engine::Backend& backend);
 void register_spectral(engine::Backend& backend);

@@ -9,6 +9,7 @@
 #include "fft.h"
 #include "norm.h"
 #include "panels.h"
+#include "recurrent.h"
 
 namespace slipstream {
 
@@ -31,6 +32,7 @@ namespace slipstream {
   void fill_fft(cpu::FftLoops&);         \
   void fill_norms(cpu::AllNormLoops&);   \
   void fill_panels(cpu::AllPanelLoops&); \
+  void fill_recurrent(cpu::AllRecurrentLoops&); \
   void fill_conv(cpu::Loops&);           \
   void fill_pools(cpu::Loops&);          \
   inline void fill(cpu::Loops& to) {     \
@@ -77,6 +79,7 @@ struct Isa {
   void (*fill_fft)(FftLoops&);
   void (*fill_norms)(AllNormLoops&);
   void (*fill_panels)(AllPanelLoops&);
+  void (*fill_recurrent)(AllRecurrentLoops&);
 };
 
 #if defined(__x86_64__)
@@ -93,16 +96,16 @@ struct Isa {
 // Best first; the build says which there are (core/CMakeLists.txt).
 constexpr Isa kIsas[] = {
 #if defined(SLIP_HAVE_v4)
-    {"v4", runs_v4, v4::fill, v4::fill_fft, v4::fill_norms, v4::fill_panels},
+    {"v4", runs_v4, v4::fill, v4::fill_fft, v4::fill_norms, v4::fill_panels, v4::fill_recurrent},
 #endif
 #if defined(SLIP_HAVE_v3)
-    {"v3", runs_v3, v3::fill, v3::fill_fft, v3::fill_norms, v3::fill_panels},
+    {"v3", runs_v3, v3::fill, v3::fill_fft, v3::fill_norms, v3::fill_panels, v3::fill_recurrent},
 #endif
 #if defined(SLIP_HAVE_v2)
-    {"v2", [] { return true; }, v2::fill, v2::fill_fft, v2::fill_norms, v2::fill_panels},
+    {"v2", [] { return true; }, v2::fill, v2::fill_fft, v2::fill_norms, v2::fill_panels, v2::fill_recurrent},
 #endif
 #if defined(SLIP_HAVE_base)
-    {"base", [] { return true; }, base::fill, base::fill_fft, base::fill_norms, base::fill_panels},
+    {"base", [] { return true; }, base::fill, base::fill_fft, base::fill_norms, base::fill_panels, base::fill_recurrent},
 #endif
 };
 
@@ -112,6 +115,7 @@ struct Chosen {
   FftLoops fft;
   AllNormLoops norms;
   AllPanelLoops panels;
+  AllRecurrentLoops recurrent;
 };
 std::atomic<const Chosen*> chosen{nullptr};
 
@@ -122,6 +126,7 @@ const Chosen* choose(const Isa& isa) {
   isa.fill_fft(made->fft);
   isa.fill_norms(made->norms);
   isa.fill_panels(made->panels);
+  isa.fill_recurrent(made->recurrent);
   return made.release();  // kept for the life of the process
 }
 
@@ -144,6 +149,7 @@ const Loops& loops() { return current().loops; }
 const FftLoops& fft_loops() { return current().fft; }
 const AllNormLoops& norm_loops() { return current().norms; }
 const AllPanelLoops& panel_loops() { return current().panels; }
+const AllRecurrentLoops& recurrent_loops() { return current().recurrent; }
 const char* isa() { return current().isa->name; }
 
 void choose_isa(const char* name) {

@@ -8,6 +8,7 @@
 
 #include "../engine/thread_room.h"
 #include "matrix.h"
+#include "packed_columns.h"
 #include "panels.h"
 #include "room.h"
 
@@ -37,7 +38,7 @@ class PackedProduct final : public TiledKernel {
   int64_t chunks(int phase) const override { return phase == 0 ? row_chunks() + column_chunks() : tiles(); }
 
   void run(int phase, int64_t chunk) override {
-    if (phase == 0) return chunk < row_chunks() ? pack_rows(chunk) : pack_columns(chunk - row_chunks());
+    if (phase == 0) return chunk < row_chunks() ? pack_rows(chunk) : packed_columns_->pack(chunk - row_chunks());
     Part rows = down_.part(chunk / across_.parts), columns = across_.part(chunk % across_.parts);
     if (turned_) return multiply_turned(rows, columns);
     multiply(rows, columns, &c_.at(rows.begin, columns.begin), c_.down);
@@ -59,7 +60,6 @@ class PackedProduct final : public TiledKernel {
   static constexpr int64_t kBlock = sizeof(T) == 4 ? 20 : 10;  // panels of rows that stay in the second cache
   static constexpr int64_t kEnough = 32, kMany = 64;  // tiles, so that threads end at one time
   static constexpr int64_t kShort = 64;                     // lines of the short side, at most
-  static constexpr int64_t kStretch = 192;  // bytes of a row that are worth going to the next one
   static constexpr int64_t kMost = (64 << 20) / sizeof(T);  // packed numbers: the copy is not to fill the memory
   static constexpr double kLeastTile = 1e6;
 
@@ -84,7 +84,7 @@ class PackedProduct final : public TiledKernel {
       : turned_(c.rows < c.columns && c.rows <= kShort && b.layout.transposed),
         rows_in_place_(turned_ || (!a.layout.transposed && (loops().any_rows || c.columns <= kShort))),
         columns_in_place_(!turned_ && c.rows <= kShort && !b.layout.transposed && c.columns % loops().lanes == 0 &&
-                          columns_at_once() == loops().width),
+                          PackedColumns<T>::at_once() == loops().width),
         a_(turned_ ? b.t() : a),
         b_(turned_ ? a.t() : b),
         c_(turned_ ? c.t() : c),
@@ -92,9 +92,8 @@ class PackedProduct final : public TiledKernel {
         whole_rows_(rows_in_place_ ? c_.rows / loops().height * loops().height : 0) {
     cut();
     padded_rows_ = shares_rows() ? padded(c_.rows - whole_rows_, loops().height) : 0;
-    padded_columns_ = shares_columns() ? padded(c_.columns, loops().width) : 0;
     packed_rows_.emplace(padded_rows_ * a_.columns, 1);
-    packed_columns_.emplace(padded_columns_ * a_.columns, 1);
+    if (shares_columns()) packed_columns_.emplace(b_, depth_);
   }
 
   // Into tiles.
@@ -113,12 +112,7 @@ class PackedProduct final : public TiledKernel {
     across_ = Cut(c_.columns, loops().width, columns);
   }
 
-  static const PanelLoops<T>& loops() {
-    if constexpr (std::is_same_v<T, float>)
-      return panel_loops().f32;
-    else
-      return panel_loops().f64;
-  }
+  static const PanelLoops<T>& loops() { return panel_loops_of<T>(); }
   static int64_t padded(int64_t n, int64_t panel) { return (n + panel - 1) / panel * panel; }
   // In multiplications of float32.
   static double work(int64_t m, int64_t n, int64_t k) {
@@ -132,9 +126,8 @@ class PackedProduct final : public TiledKernel {
   int64_t tiles() const { return down_.parts * across_.parts; }
   // Few panels at once: their lines lie on the same few places of the first cache.
   static int64_t rows_at_once() { return loops().height * 6; }
-  static int64_t columns_at_once() { return padded(kStretch / static_cast<int64_t>(sizeof(T)), loops().width); }
   int64_t row_chunks() const { return padded_rows_ ? chunks_of(c_.rows - whole_rows_, rows_at_once()) : 0; }
-  int64_t column_chunks() const { return padded_columns_ ? chunks_of(padded_columns_, columns_at_once()) : 0; }
+  int64_t column_chunks() const { return packed_columns_ ? packed_columns_->chunks() : 0; }
 
   void pack_rows(int64_t chunk) {
     int64_t begin = chunk * rows_at_once(), first = whole_rows_ + begin;
@@ -152,28 +145,12 @@ class PackedProduct final : public TiledKernel {
       loops().turn_a(to, &a_.at(first, k), lines, depth, a_.down);
   }
 
-  void pack_columns(int64_t chunk) {
-    int64_t first = chunk * columns_at_once(), lines = std::min(columns_at_once(), c_.columns - first);
-    for (int64_t k = 0; k < a_.columns; k += depth_) {
-      int64_t depth = std::min(depth_, a_.columns - k);
-      pack_columns((*packed_columns_)[0] + padded_columns_ * k + first * depth, first, lines, k, depth);
-    }
-  }
-
-  void pack_columns(T* to, int64_t first, int64_t lines, int64_t k, int64_t depth) {
-    if (b_.layout.transposed)
-      loops().turn_b(to, &b_.at(k, first), lines, depth, b_.right);
-    else
-      loops().pack_b(to, &b_.at(k, first), lines, depth, b_.down);
-  }
-
   // A block of the depth of some columns, packed in `own` where this tile alone needs them.
   Columns<T> columns_of(Part columns, int64_t k, int64_t depth, T* own) {
     int64_t width = loops().width;
     if (columns_in_place_) return {&b_.at(k, columns.begin), b_.down, width};
-    if (padded_columns_ > 0)
-      return {(*packed_columns_)[0] + padded_columns_ * k + columns.begin * depth, width, width * depth};
-    pack_columns(own, columns.begin, columns.size, k, depth);
+    if (packed_columns_) return packed_columns_->at(columns.begin, k, depth);
+    PackedColumns<T>::pack(own, b_, columns.begin, columns.size, k, depth);
     return {own, width, width * depth};
   }
 
@@ -189,7 +166,7 @@ class PackedProduct final : public TiledKernel {
 
   void multiply(Part rows, Part columns, T* to, int64_t down, std::span<const MemoryRows> needed_next = {}) {
     int64_t most = kBlock * loops().height;
-    int64_t own_columns = columns_in_place_ || padded_columns_ > 0 ? 0 : across_.largest() * depth_;
+    int64_t own_columns = columns_in_place_ || packed_columns_ ? 0 : across_.largest() * depth_;
     int64_t own_rows = whole_rows_ == c_.rows || padded_rows_ > 0 ? 0 : std::min(most, down_.largest()) * depth_;
     engine::ThreadRoom<T> own(own_columns + own_rows);
     for (int64_t k = 0; k < a_.columns; k += depth_) {
@@ -221,8 +198,9 @@ class PackedProduct final : public TiledKernel {
   int64_t depth_;           // of a block of the sums
   Cut down_, across_;       // into tiles
   int64_t whole_rows_;      // that are read where they lie; the rest is packed
-  int64_t padded_rows_, padded_columns_;  // of what is packed for all tiles; 0 where each packs its own columns
-  std::optional<Room<T>> packed_rows_, packed_columns_;
+  int64_t padded_rows_;     // of what is packed for all tiles
+  std::optional<Room<T>> packed_rows_;
+  std::optional<PackedColumns<T>> packed_columns_;  // none where each tile packs its own
 };
 
 }  // namespace slipstream::cpu

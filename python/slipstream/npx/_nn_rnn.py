@@ -9,6 +9,7 @@ import numpy
 
 from .. import _core
 from .._core import ndarray
+from ..autograd import grad, is_recording, with_gradient
 from ..np._arguments import as_array, public
 from ..np._types import ArrayLike
 from ._nn_norm import dropout
@@ -103,18 +104,21 @@ def _clip(low: float | None, high: float | None, nan: bool | None) -> Clip | Non
     return lambda cell: _core.clip(cell, low, high)
 
 
-def _run_layer(
-    x: ndarray, layer: _Layer, cell: Cell, state: Any, backwards: bool, lengths: ndarray | None, clip: Clip | None
-) -> tuple[list[ndarray], Any]:
-    """Outputs of all steps, in the order of the steps, and the last state."""
-    length, batch, width = x.shape
-    flat = _core.reshape(x, (length * batch, width))
+def _by_steps(
+    projected: ndarray,
+    layer: _Layer,
+    cell: Cell,
+    state: Any,
+    backwards: bool,
+    lengths: ndarray | None,
+    clip: Clip | None,
+) -> tuple[list[ndarray], list[Any]]:
+    """Outputs and states after each step, in the order of the steps."""
+    length = projected.shape[0]
     inside = cell is _gru_cell  # there the state's bias is part of what the reset gate multiplies
-    bias = layer.input_bias if inside else layer.input_bias + layer.state_bias
-    projected = _core.matmul(flat, _core.transpose(layer.from_input, None)) + bias
-    projected = _core.reshape(projected, (length, batch, projected.shape[1]))
     turned = _core.transpose(layer.from_state, None)
     outputs: list[Any] = [None] * length
+    states: list[Any] = [None] * length
     for t in _steps(length, backwards):
         h = _core.shared_product(state[0], turned)
         h = h + layer.state_bias if inside else h
@@ -128,8 +132,56 @@ def _run_layer(
             counts = _core.greater(lengths, t)
             outputs[t] = _core.where(counts, new[0], 0)
             new = tuple(_core.where(counts, n, old) for n, old in zip(new, state, strict=True))
-        state = new
-    return outputs, state
+        state = states[t] = new
+    return outputs, states
+
+
+def _at_once(projected: ndarray, layer: _Layer, state: Any, backwards: bool) -> list[ndarray]:
+    """Outputs and cells after all steps of an LSTM, (steps, batch, size), by one call, whose gradient is another."""
+    length, weight = projected.shape[0], layer.from_state
+    inputs = [projected, weight, *state]
+    recorded = any(_core.follows(x) for x in inputs)
+    states, cells, gates = _core.lstm(*(x.detach() for x in inputs), backwards, recorded)
+    before, after = (1, 0) if backwards else (0, 1)
+    made = [_core.slice(kept, 0, after, 1, length) for kept in (states, cells)]
+    if not recorded:
+        return made
+    kept = [(x, x._version) for x in (*inputs, states, cells, gates)]
+
+    def backward(of_outputs: ndarray, of_cells: ndarray) -> list[ndarray]:
+        for x, version in kept:
+            _core.check_unwritten(x, version)
+        if is_recording():  # to be differentiated again
+            outputs, after_steps = _by_steps(projected, layer, _lstm_cell, state, backwards, None, None)
+            again = [_core.stack(outputs, 0), _core.stack([step[1] for step in after_steps], 0)]
+            found: list[ndarray] = grad(again, inputs, [of_outputs, of_cells], create_graph=True)
+            return found
+        slopes, *of_state = _core.lstm_gradient(gates, cells, weight, of_outputs, of_cells, backwards)
+        rows, wide, size = length * slopes.shape[1], slopes.shape[2], states.shape[2]
+        read = _core.reshape(_core.slice(states, 0, before, 1, length), (rows, size))
+        of_weight = _core.matmul(_core.transpose(_core.reshape(slopes, (rows, wide)), None), read)
+        return [slopes, of_weight, *of_state]
+
+    noted: list[ndarray] = with_gradient(made, inputs, backward, name="lstm")
+    return noted
+
+
+def _run_layer(
+    x: ndarray, layer: _Layer, cell: Cell, state: Any, backwards: bool, lengths: ndarray | None, clip: Clip | None
+) -> tuple[ndarray, Any]:
+    """Outputs of all steps and the last state."""
+    length, batch, width = x.shape
+    flat = _core.reshape(x, (length * batch, width))
+    bias = layer.input_bias if cell is _gru_cell else layer.input_bias + layer.state_bias
+    projected = _core.matmul(flat, _core.transpose(layer.from_input, None)) + bias
+    projected = _core.reshape(projected, (length, batch, projected.shape[1]))
+    last = 0 if backwards else length - 1
+    plain = cell is _lstm_cell and layer.projection is None and lengths is None and clip is None
+    if plain and _core.lstm_pays(projected, layer.from_state):
+        made = _at_once(projected, layer, state, backwards)
+        return made[0], tuple(_core.select(part, 0, last) for part in made)
+    outputs, states = _by_steps(projected, layer, cell, state, backwards, lengths, clip)
+    return _core.stack(outputs, 0), states[last]
 
 
 def rnn(
@@ -199,7 +251,7 @@ def rnn(
             number = i * directions + side
             first = tuple(_core.select(s, 0, number) for s in states)
             outputs, end = _run_layer(x, layers[number], cell, first, side == 1, lengths, clip)
-            sides.append(_core.stack(outputs, 0))
+            sides.append(outputs)
             last.append(end)
         x = sides[0] if directions == 1 else _core.concatenate(sides, 2)
     if not state_outputs:
