@@ -66,7 +66,16 @@ inline constexpr bool is_relocatable = std::is_trivially_copyable_v<T>;
 template <class T>
 inline constexpr bool is_relocatable<Ref<T>> = true;
 
-template <class T, int N>
+// Where a SmallVec has its elements once they are too many.
+template <class T>
+struct OnHeap {
+  static T* take(int n) {
+    return static_cast<T*>(::operator new(sizeof(T) * static_cast<size_t>(n), std::align_val_t{alignof(T)}));
+  }
+  static void give(T* memory, int /*n*/) { ::operator delete(memory, std::align_val_t{alignof(T)}); }
+};
+
+template <class T, int N, class Elsewhere = OnHeap<T>>
 class SmallVec {
  public:
   using value_type = T;
@@ -97,7 +106,7 @@ class SmallVec {
   }
   void clear() {
     for (T& v : *this) v.~T();
-    if (heap_) ::operator delete(heap_, std::align_val_t{alignof(T)});
+    if (heap_) Elsewhere::give(heap_, capacity_);
     heap_ = nullptr;
     size_ = 0;
     capacity_ = N;
@@ -114,7 +123,7 @@ class SmallVec {
  private:
   void grow() {
     int bigger = capacity_ * 2;
-    auto* to = static_cast<T*>(::operator new(sizeof(T) * static_cast<size_t>(bigger), std::align_val_t{alignof(T)}));
+    T* to = Elsewhere::take(bigger);
     for (int i = 0; i < size_; i++) new (to + i) T(std::move(begin()[i]));
     int n = size_;
     clear();

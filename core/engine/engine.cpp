@@ -204,7 +204,8 @@ void leave_flight(const Storage& storage) {
     runtime.counters.returned_bytes.fetch_add(static_cast<int64_t>(storage.nbytes), std::memory_order_relaxed);
 }
 
-// The stream is full: help until there is room again, with some to spare so that not every call stalls.
+// The stream is full: help until there is room again, with some to spare so that not every call stalls. Tasks are
+// waited for many at once: a thread that begins or ends to help takes or leaves a worker's place.
 void Runtime::stall(int64_t bytes) {
   int64_t start = now_ns();
   counters.stalls.fetch_add(1, std::memory_order_relaxed);
@@ -217,16 +218,17 @@ void Runtime::stall(int64_t bytes) {
     }
   } stopwatch{*this, start};
   Blocking blocking(*this);
+  constexpr int kSpare = 8;  // one of so many parts
   auto is_full = [&] {
     int64_t held = bytes_in_flight(), room = limits.bytes() - bytes;
-    return ops_in_flight() > limits.ops() - std::max<int64_t>(1, limits.ops() / 8) ||
+    return ops_in_flight() > limits.ops() - std::max<int64_t>(1, limits.ops() / kSpare) ||
            (held > 0 && held > std::min(room, limits.bytes() - limits.bytes() / 4));
   };
   while (is_full()) {
     pool.start();
     pool.plan();
-    if (Ref<Task> oldest = planner.oldest_unfinished())
-      pool.help_until_done({oldest});
+    if (std::vector<Ref<Task>> oldest = planner.oldest_unfinished(kSpare); !oldest.empty())
+      pool.help_until_done(std::move(oldest));
     else if (planner.is_dropping())
       std::this_thread::yield();
     else
@@ -259,7 +261,7 @@ uint64_t Stream::append(Record&& call, bool trifle) {
   return number;
 }
 
-bool Stream::take(std::vector<Record>& into) {
+bool Stream::take(Calls& into) {
   std::lock_guard hold(lock_);
   into.swap(calls_);
   size_.store(0, std::memory_order_relaxed);

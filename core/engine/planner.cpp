@@ -16,8 +16,8 @@ namespace slipstream::engine {
 
 namespace {
 
-constexpr size_t kRoom =
-    2048;  // calls: more than are recorded before somebody plans them; what is not used is not there
+constexpr size_t kRoom = 2048;   // calls: more than are recorded before somebody plans them
+constexpr size_t kSpareRooms = 1;  // threads seldom plan at one time
 
 // May nobody be able to read some result of it?
 bool has_unnamed_output(const Record& call) {
@@ -116,7 +116,8 @@ bool Planner::run_uncut(Record& call) {
 void Planner::plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold, bool waits,
                        bool more_to_come) {
   if (runtime_.stream.size() == 0) return;
-  std::vector<Record> calls = take_room(), replaced;
+  Calls calls = take_room();
+  std::vector<Record> replaced;
   bool only_trifles = runtime_.stream.take(calls);
   size_t step = batch_size();
   bool few = waits && calls.size() <= kFewCalls;
@@ -146,8 +147,8 @@ void Planner::plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mute
 }
 
 // Vectors of calls are used again and never grow as a rule: heaps would be torn by what they leave behind.
-std::vector<Record> Planner::take_room() {
-  std::vector<Record> room;
+Calls Planner::take_room() {
+  Calls room;
   if (rooms_.empty()) {
     room.reserve(kRoom);
   } else {
@@ -157,8 +158,8 @@ std::vector<Record> Planner::take_room() {
   return room;
 }
 
-void Planner::give_room(std::vector<Record>&& room) {
-  if (room.capacity() == kRoom) rooms_.push_back(std::move(room));
+void Planner::give_room(Calls&& room) {
+  if (room.capacity() == kRoom && rooms_.size() < kSpareRooms) rooms_.push_back(std::move(room));
 }
 
 // Runs calls from the first on under the lock, so that nobody plans what comes after them meanwhile; stops at one that
@@ -410,12 +411,11 @@ std::vector<Ref<Task>> Planner::unfinished(uint64_t up_to) {
   return tasks;
 }
 
-Ref<Task> Planner::oldest_unfinished() {
-  std::lock_guard hold(mutex);
-  forget_finished();
-  for (const Ref<Task>& task : live_)
-    if (!task->finished()) return task;
-  return {};
+std::vector<Ref<Task>> Planner::oldest_unfinished(int part) {
+  std::vector<Ref<Task>> tasks = unfinished(UINT64_MAX);
+  size_t n = tasks.size(), parts = static_cast<size_t>(part);
+  tasks.resize((n + parts - 1) / parts);
+  return tasks;
 }
 
 Planning Planner::settings() {

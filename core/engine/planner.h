@@ -9,6 +9,7 @@
 
 #include "engine.h"
 #include "fused_programs.h"
+#include "pages.h"
 #include "share.h"
 #include "task.h"
 
@@ -17,6 +18,8 @@ namespace slipstream::engine {
 class Runtime;
 
 inline constexpr size_t kFewCalls = 8;  // so few, if they are small, are not worth planning
+
+using Calls = std::vector<Record, OnPages<Record>>;
 
 class Planner {
  public:
@@ -38,7 +41,7 @@ class Planner {
   Ref<Task> last_writer(Storage& storage);
   // Tasks of calls up to a number that are not done, oldest first.
   std::vector<Ref<Task>> unfinished(uint64_t up_to);
-  Ref<Task> oldest_unfinished();
+  std::vector<Ref<Task>> oldest_unfinished(int part);  // one of so many parts of them
   // Is a thread about to release what planned calls no longer need?
   bool is_dropping() const { return dropping_.load(std::memory_order_acquire) > 0; }
 
@@ -53,8 +56,8 @@ class Planner {
  private:
   void plan_all(std::vector<Ref<Task>>& ready, std::unique_lock<std::mutex>& hold, bool waits = false,
                 bool more_to_come = false);
-  std::vector<Record> take_room();
-  void give_room(std::vector<Record>&& room);
+  Calls take_room();
+  void give_room(Calls&& room);
   bool run_uncut(Record& call);
   size_t run_here(std::span<Record> calls, bool few);
   bool may_run_here();
@@ -77,7 +80,7 @@ class Planner {
   Planning settings_;
   std::atomic<int> batch_{Planning{}.batch};
   uint64_t batch_number_ = 0;
-  std::vector<std::vector<Record>> rooms_;  // empty, for calls: as many as threads ever needed at once
+  std::vector<Calls> rooms_;           // empty, for calls
   std::vector<Record> replaced_;       // by merged calls
   FusedPrograms programs_;
   std::vector<const char*> why_alone_; // for each call of the batch, why it was not merged

@@ -99,7 +99,7 @@ class Stream {
     count_locked(call);
   }
   void inherit(const Stream& parent) { sequence_ = inherited_ = parent.sequence_.load(); }
-  bool take(std::vector<Record>& into);    // are they trifles, all of them?
+  bool take(Calls& into);    // are they trifles, all of them?
   void give_back(std::span<Record> last);  // of those taken
   size_t size() const { return size_.load(std::memory_order_seq_cst); }
   bool only_trifles() const { return only_trifles_.load(std::memory_order_relaxed); }
@@ -111,7 +111,7 @@ class Stream {
   void count_locked(Record& call);
 
   SpinLock lock_;
-  std::vector<Record> calls_;
+  Calls calls_;
   std::atomic<size_t> size_{0};
   std::atomic<bool> only_trifles_{true};
   std::atomic<uint64_t> sequence_{0};

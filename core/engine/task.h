@@ -13,19 +13,25 @@
 
 namespace slipstream::engine {
 
+// Tasks and their steps are made by any thread, under the planner's lock, and ended by any thread: their memory goes
+// back to the next that is made, and not to the heap of a thread that may not need it again.
+struct StepMemory {
+  static Record* take(int n);
+  static void give(Record* memory, int n);
+};
+
 class Task : public RefCounted<Task> {
  public:
   enum State : uint8_t { waiting, ready, running, done };
   static constexpr int kPhaseShift = 40;
   static constexpr uint64_t kChunkMask = (1ull << kPhaseShift) - 1;
 
-  // Any thread makes them, under the planner's lock, and any thread ends them: their memory goes back to the next that
-  // is made, and not to the heap of a thread that may not need it again.
   static void* operator new(size_t bytes);
   static void operator delete(void* memory);
 
   // ---- set by the planner, then constant
-  SmallVec<Record, 1> steps;   // run one after another; only a task of one step, or by rows, is cut into chunks
+  SmallVec<Record, 1, StepMemory>
+      steps;  // run one after another; only a task of one step, or by rows, is cut into chunks
   bool by_rows = false;        // all steps on one block of rows (rows.h) or tile (tiles.h), then on the next
   Device device;
   uint64_t sequence = 0;       // of the first call in it
