@@ -365,7 +365,8 @@ Task* Planner::task_for(const Record& call, const SmallVec<Task*, 6>& before, ui
     return task;
   }
   Device device = device_of(call);
-  bool tiny = weigh(call) <= Weight::tiny;
+  Weight weight = weigh(call);
+  bool tiny = weight <= Weight::tiny;
   if (tiny && open_group_ && open_group_->device == device && open_group_->recorded_in == call.recorded_in &&
       open_group_->steps.size() < settings_.bulk) {
     bool fits = true, follows = false;
@@ -377,6 +378,7 @@ Task* Planner::task_for(const Record& call, const SmallVec<Task*, 6>& before, ui
   }
   Task* task = new_task(call);
   task->tiny = tiny;
+  task->brief = weight <= Weight::modest;
   if (tiny) open_group_ = task;
   return task;
 }

@@ -50,13 +50,33 @@ void Pool::submit(std::vector<Ref<Task>>& ready) {
   std::sort(ready.begin(), ready.end(), is_older);
   std::lock_guard hold(mutex_);
   int worth_waking = 0;
+  bool all_brief = true;
   for (Ref<Task>& task : ready) {
     bool tiny = task->tiny;
+    all_brief = all_brief && task->brief;
     if (ready_.add(std::move(task)) && !tiny) worth_waking++;
   }
   ready.clear();
   note_ready();
-  wake_for(worth_waking);
+  wake_for(all_brief ? std::min(worth_waking, places()) : worth_waking);
+}
+
+// Under the lock: for sleepers, now. The front end needs one while it records, and while it helps: a worker more would
+// only take turns with others. What is left to do when it does neither wakes the rest (run_something).
+int Pool::places() {
+  int taken = alive_ - asleep_.load(std::memory_order_relaxed) - napping_.load(std::memory_order_relaxed);
+  int helpers = helpers_.load(std::memory_order_relaxed);
+  int wanted = helpers == 0 && front_end_is_busy() ? std::max(1, workers() - 1) : workers() - helpers;
+  return std::max(0, wanted - taken);
+}
+
+// Under the lock. Has it recorded anything of late?
+bool Pool::front_end_is_busy() {
+  uint64_t sequence = runtime_.stream.sequence();
+  int64_t now = now_ns();
+  if (sequence != seen_sequence_) moved_ns_ = now;
+  seen_sequence_ = sequence;
+  return now - moved_ns_ < kBusyNs;
 }
 
 // Under the lock. Tiny work waits for a worker that is awake, or for the thread that needs it.
@@ -133,7 +153,7 @@ void Pool::offer(Task& task, int phase) {
 // Runs a claimed task, then one that became ready by it, and so on.
 void Pool::run(Ref<Task> task, Wait* wait) {
   while (task) {
-    if (running.empty()) watch(task->tiny);
+    if (running.empty()) watch(task->brief);
     bool may_cut = task->steps.size() == 1 || task->by_rows;
     if (may_cut && !task->abandoned.load(std::memory_order_relaxed) && start_task(*task)) {
       task = join(task, wait);

@@ -63,6 +63,8 @@ class Pool {
   static const std::vector<Task*>& running_here();
 
  private:
+  static constexpr size_t kLine = 64;  // of the cache
+  static constexpr int64_t kBusyNs = 100'000;  // a front end that has not recorded for so long does something else
   static constexpr int64_t kPollNs = 20'000'000;  // how often a wait looks for signals
   struct Wait {  // what a waiting thread keeps in mind while it takes part
     std::unordered_set<const Task*> needed;  // it runs nothing else: not what another thread waits for, and no host
@@ -86,6 +88,8 @@ class Pool {
   bool on_duty(int index) const { return index + helpers_.load(std::memory_order_acquire) < workers(); }
 
   void note_ready();
+  int places();
+  bool front_end_is_busy();
   void wake_for(int tasks);
   bool claim(Task& task);
   void end(Task& task);
@@ -122,25 +126,29 @@ class Pool {
   struct RunningHere;  // a task on the calling thread's stack
   static thread_local constinit int depth_;  // how many of them: asked at every call
 
+  // What every call looks at lies apart from what the workers write: each look would bring it from their core.
   Runtime& runtime_;
   std::atomic<int> target_;
   std::atomic<bool> started_{false};
+  std::atomic<bool> has_heavy_{false};  // a large call was recorded since the stream was last planned
+  std::atomic<int> short_runs_{0};  // waits in a row with few calls between them
+  std::atomic<int> single_runs_{0};  // the same, with one call between them
+  std::atomic<int64_t> recorded_at_wait_{0};  // calls recorded when the program last waited
 
-  std::mutex mutex_;  // queues and sleeping workers
+  alignas(kLine) std::atomic<int> asleep_{0};  // workers in untimed sleep
+  std::atomic<int> watchers_{0};  // workers that look at the stream soon: awake or napping, and not
+                                  // in the middle of something long
+  std::atomic<bool> napping_{false};
+
+  alignas(kLine) std::mutex mutex_;  // queues and sleeping workers
   std::condition_variable wake_;  // for workers that sleep
   std::condition_variable nap_;  // for the one that naps
   ReadyTasks ready_;
   std::atomic<int> work_left_{0};  // size of ready_
   std::atomic<int> kept_{0};  // tasks in it that wait for their turn
-  std::atomic<int> asleep_{0};  // workers in untimed sleep
-  std::atomic<int> watchers_{0};  // workers that look at the stream soon: awake or napping, and not
-                                  // in the middle of something long
-  std::atomic<bool> napping_{false};
-  std::atomic<int> short_runs_{0};  // waits in a row with few calls between them
-  std::atomic<int> single_runs_{0};  // the same, with one call between them
-  std::atomic<int64_t> recorded_at_wait_{0};  // calls recorded when the program last waited
-  std::atomic<bool> has_heavy_{false};  // a large call was recorded since the stream was last planned
   std::atomic<int> helpers_{0};  // waiting threads that run tasks: so many workers step back
+  uint64_t seen_sequence_ = 0;  // of the last call that was recorded when somebody looked
+  int64_t moved_ns_ = 0;  // when it was first seen
   bool stopping_ = false;
   int alive_ = 0;  // workers, also those that are about to leave
   std::atomic<int> crew_{0};  // only workers of this one go on

@@ -37,6 +37,7 @@ class Task : public RefCounted<Task> {
   uint64_t sequence = 0;       // of the first call in it
   uint64_t recorded_in = 0;    // number of the host call that recorded it; 0: the program itself
   uint8_t flags = 0;           // of all its calls
+  bool brief = false;          // over so soon that who runs it need not leave the stream to another
   bool tiny = false;           // cheaper than handing it to another thread
   size_t new_bytes = 0;        // of results that need memory, and of room to pack operands in
 

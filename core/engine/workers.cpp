@@ -14,7 +14,8 @@ namespace slipstream::engine {
 
 namespace {
 
-constexpr int64_t kHotNs = 30'000;            // an idle worker looks at the stream this long before it naps
+constexpr int64_t kHotNs = 100'000;            // an idle worker looks at the stream this long before it naps
+constexpr int kPauses = 128;                  // between two looks: each costs the front end a cache miss
 constexpr auto kNap = std::chrono::microseconds(100);
 constexpr int64_t kWarmNs = 20'000'000;       // after this long without work it sleeps until it is woken
 constexpr int64_t kQuietNs = 10'000;          // the stream is planned when nothing came for so long
@@ -22,7 +23,7 @@ constexpr int64_t kQuietTriflesNs = 100'000;   // or so long, if they are trifle
 constexpr int kOften = 8;                     // so many short runs in a row are the program's habit
 constexpr int64_t kShortRun = 32;             // calls between two waits
 constexpr size_t kManyTrifles = 256;          // the front end runs so many itself, while they are in its cache
-constexpr size_t kManyCalls = 512;            // or plans so many itself, if no worker has time to
+constexpr size_t kManyCalls = 256;            // or plans so many itself, if no worker has time to
 
 thread_local bool is_worker_thread = false;
 thread_local bool is_watching = false;  // this worker, counted among watchers_
@@ -142,6 +143,7 @@ bool Pool::run_something() {
     task = ready_.next(joins);
     note_ready();
     release_kept();
+    if (ready_.size() > 0 && asleep_.load(std::memory_order_relaxed) > 0 && places() > 0) wake_one();
   }
   if (!task) return false;
   if (joins) {
@@ -226,7 +228,7 @@ void Pool::idle(int index, int crew, int64_t& idle_since) {
   if (on_duty(index) && watchers_.load(std::memory_order_relaxed) == 1 && now_ns() - idle_since < kWarmNs) {
     while (now_ns() - idle_since < kHotNs) {
       if (stream_calls() || work_left_.load(std::memory_order_relaxed)) return;
-      for (int i = 0; i < 32; i++) cpu_pause();
+      for (int i = 0; i < kPauses; i++) cpu_pause();
     }
     std::unique_lock hold(mutex_);
     napping_.store(true, std::memory_order_seq_cst);
