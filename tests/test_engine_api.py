@@ -436,6 +436,22 @@ def test_what_was_recorded_before_the_trace_has_no_time_of_that() -> None:
     assert wait["args"]["shapes"] == "() float32"
 
 
+@only_async
+def test_brief_work_left_behind_wakes_all_workers() -> None:
+    """While a program records, brief tasks wake no worker more than there is a core for; when it does something else,
+    without waiting, the others come."""
+    lines = [np.random.normal(size=(20_000,)) for _ in range(100)]  # each is sorted by one thread
+    npx.waitall()
+    with profiler.trace() as trace:
+        for _ in range(5):  # a worker may be late once
+            made = [np.sort(line) for line in lines]
+            while engine.stats()["in_flight_ops"]:
+                time.sleep(0.01)
+            del made
+    lanes = {event["lane"] for event in trace.events if event["type"] == "run"}
+    assert len(lanes) >= min(2, engine.workers())
+
+
 def test_traces_do_not_nest() -> None:
     with profiler.trace(), pytest.raises(RuntimeError, match="trace"), profiler.trace():
         pass
