@@ -248,6 +248,13 @@ void Pass::run(bool leaves) {
   }
 }
 
+// A gradient that does not depend on the variables: it can be differentiated all the same, and gives zeros.
+Array constant(const Array& g, std::span<const Array> variables) {
+  Array made = g.view(g);
+  note("grad", made, variables, [](const Array&) { return std::vector<Array>(); });
+  return made;
+}
+
 Array gradient_at(std::span<const Array> gradients, size_t i) { return i < gradients.size() ? gradients[i] : Array(); }
 
 }  // namespace
@@ -269,9 +276,11 @@ std::vector<Array> grad(std::span<const Array> heads, std::span<const Array> hea
   pass.explore(false);
   pass.run(false);
   std::vector<Array> found = pass.take();
-  for (size_t i = 0; i < found.size(); i++)
+  for (size_t i = 0; i < found.size(); i++) {
     if (!found[i])
       found[i] = full(variables[i].shape, Scalar::of(int64_t{0}), variables[i].dtype, variables[i].device());
+    if (create && !history(found[i])) found[i] = constant(found[i], variables);
+  }
   return found;
 }
 
