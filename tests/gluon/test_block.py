@@ -200,6 +200,13 @@ def test_parameters_shared_at_construction_and_later() -> None:
     numpy.testing.assert_allclose(tied[1].weight.grad().asnumpy(), expected, rtol=1e-4, atol=1e-4)
 
 
+def test_share_what_there_is() -> None:
+    net, other = nn.Dense(4), nn.Embedding(4, 3)
+    assert net.share_parameters(None) is net  # MXNet's programs hand on a params=None of their own
+    assert net.share_parameters(other.params).weight is other.weight
+    assert net.bias is not None and list(other.collect_params()) == ["weight"]  # nothing is made for the other block
+
+
 # ---- calls
 
 

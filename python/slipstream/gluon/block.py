@@ -271,20 +271,23 @@ class Block:
         """
         self.collect_params().setattr(name, value)
 
-    def share_parameters(self: B, shared: dict[str, Parameter]) -> B:
-        """Uses the parameters of another block wherever the structural names are equal.
+    def share_parameters(self: B, shared: dict[str, Parameter] | None) -> B:
+        """Uses the parameters of another block wherever the structural names are equal; None changes nothing.
 
         >>> from slipstream.gluon import nn
         >>> a, b = nn.Dense(2), nn.Dense(2)
         >>> b.share_parameters(a.collect_params()).weight is a.weight
         True
         """
+        if shared is None:
+            return self
         if not isinstance(shared, dict):
             raise TypeError(f"share_parameters: expected a dict of parameters, got {type(shared).__name__}")
         for path, block in self._blocks():
             for name in list(block._reg_params):
-                parameter = shared.get(f"{path}.{name}" if path else name)
-                if parameter is not None:
+                full = f"{path}.{name}" if path else name
+                if full in shared:  # get() of a block's own parameters would make one
+                    parameter = shared[full]
                     block._shared = {**block._shared, name: parameter}
                     setattr(block, name, parameter)
         return self
