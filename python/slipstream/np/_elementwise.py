@@ -307,16 +307,23 @@ def nan_to_num(x: ArrayLike, copy: bool = True, nan: Any = 0.0, posinf: Any = No
     array([0., 1., 9.])
     """
     x = as_array(x)
-    made = _core.astype(x, x.dtype) if copy else x
     if x.dtype.kind in "iub":
-        return made
-    for part in (made.real, made.imag) if x.dtype.kind == "c" else (made,):
+        return _core.astype(x, x.dtype) if copy else x
+
+    def cleaned(part: ndarray) -> ndarray:
         limits = finfo(part.dtype)
         high = float(limits.max) if posinf is None else posinf
         low = float(limits.min) if neginf is None else neginf
         kept = _core.where(_core.isnan(part), nan, part)
         kept = _core.where(_core.equal(part, math.inf), high, kept)
-        _core.assign(part, _core.where(_core.equal(part, -math.inf), low, kept))
+        kept = _core.where(_core.equal(part, -math.inf), low, kept)
+        return kept if kept.dtype == part.dtype else _core.astype(kept, part.dtype)
+
+    if copy and x.dtype.kind != "c":
+        return cleaned(x)
+    made = _core.astype(x, x.dtype) if copy else x
+    for part in (made.real, made.imag) if x.dtype.kind == "c" else (made,):
+        _core.assign(part, cleaned(part))
     return made
 
 
