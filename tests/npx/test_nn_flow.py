@@ -14,6 +14,9 @@ from slipstream import autograd, np, npx
 def test_shapes_and_types(rng: numpy.random.Generator) -> None:
     x = rng.normal(size=(4, 6))
     same(npx.add_n(np.array(x), np.array(x), np.array(x)), 3 * x)
+    out = np.array(x)
+    assert npx.add_n(out, out, out=out) is out
+    same(out, 2 * x)
     same(npx.batch_flatten(np.array(x.reshape(4, 3, 2))), x)
     same(npx.cast(np.array(x), "int32"), x.astype("int32"))
     same(npx.broadcast_greater(np.array(x), np.array(x[:1])), (x > x[:1]).astype(float))

@@ -19,6 +19,7 @@ from ._out import with_out
 # ---- shapes and types
 
 
+@with_out
 def add_n(*args: ArrayLike) -> ndarray:
     """The sum of all arguments.
 
