@@ -105,6 +105,17 @@ def test_forgotten_super_init() -> None:
         nn.Sequential().add(3)  # type: ignore[arg-type]
 
 
+def test_blocks_in_nested_lists_are_warned_of() -> None:
+    net = Net()
+    net.more = {"a": [nn.Dense(2), (nn.Dense(3),)]}
+    with pytest.warns(UserWarning, match=r"Net.more holds blocks that are not registered"):
+        net.collect_params()
+    net.more = {"a": [net.first], "b": "text"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        net.collect_params()
+
+
 def test_blocks_in_lists_are_warned_of() -> None:
     net = Net()
     net.more = [nn.Dense(2)]

@@ -213,14 +213,14 @@ class Block:
         for _, block in self._blocks():
             known = {id(child) for child in block._children.values()}
             for name, value in block.__dict__.items():
-                if name not in _OWN_DICTS and isinstance(value, (list, tuple, dict)):
-                    inside = value.values() if isinstance(value, dict) else value
-                    if any(isinstance(v, Block) and id(v) not in known for v in inside):
-                        warnings.warn(
-                            f"{type(block).__name__}.{name} holds blocks that are not registered: use "
-                            "nn.Sequential, or register_child",
-                            stacklevel=3,
-                        )
+                if name in _OWN_DICTS or isinstance(value, Block):
+                    continue
+                if any(id(inner) not in known for inner in _blocks_in(value)):
+                    warnings.warn(
+                        f"{type(block).__name__}.{name} holds blocks that are not registered: use "
+                        "nn.Sequential, or register_child",
+                        stacklevel=3,
+                    )
 
     def initialize(
         self,
@@ -454,6 +454,15 @@ class Block:
 
 
 _OWN_DICTS = frozenset(Block.__annotations__)
+
+
+def _blocks_in(value: Any) -> Iterator[Block]:
+    """The blocks in lists and dicts, which may be nested."""
+    if isinstance(value, Block):
+        yield value
+    elif isinstance(value, (list, tuple, dict)):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _blocks_in(inner)
 
 
 def _unique(named: dict[str, Parameter]) -> list[Parameter]:
