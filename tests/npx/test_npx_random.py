@@ -20,6 +20,10 @@ def test_bernoulli() -> None:
         npx.random.bernoulli(0.5, 0.5)
     with pytest.raises(ValueError, match="bernoulli: prob must lie between 0 and 1"):
         npx.random.bernoulli(1.5)
+    for wrong in (1.5, -0.5):
+        made = npx.random.bernoulli(np.array([0.5, wrong]))
+        with pytest.raises(ValueError, match=rf"p must lie between 0 and 1: {wrong}"):
+            made.asnumpy()
 
 
 def test_categorical() -> None:

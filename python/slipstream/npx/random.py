@@ -46,8 +46,8 @@ def bernoulli(
     if logit is not None:
         chance = _core.sigmoid(chance)
     shape = chance.shape if size is None else as_dims(size)
-    drawn = np.random.uniform(size=shape, device=chance.device)
-    return deliver(_core.astype(_core.less(drawn, chance), as_dtype(dtype)), out, "bernoulli")
+    drawn = np.random.binomial(1, chance, shape)  # an array's probabilities are checked there, when they are known
+    return deliver(_core.astype(drawn, as_dtype(dtype)), out, "bernoulli")
 
 
 @with_out
