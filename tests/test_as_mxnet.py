@@ -36,7 +36,8 @@ assert float(l.mean()) < first / 2
 assert mx.nd.NDArray is np.ndarray and float(mx.nd.nansum(np.array([1.0, float('nan')]))) == 1
 mx.nd.waitall()
 assert mx.random.uniform(1, 2, shape=(2, 3)).shape == mx.nd.random.normal(shape=(2, 3), ctx=mx.cpu()).shape == (2, 3)
-mx.random.seed(7, ctx=mx.cpu())
+mx.rnd.seed(7, ctx=mx.cpu())
+assert mx.rnd is mx.random and mx.img is mx.image is image
 shuffled = mx.random.shuffle(np.arange(9))
 assert float(shuffled.sum()) == 36
 @mx.util.use_np_default_dtype

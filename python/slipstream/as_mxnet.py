@@ -35,6 +35,7 @@ _MODULES = {
     "numpy_extension": "npx",
     "context": "device",
     "kv": "kvstore",
+    "img": "image",
     **{name: name for name in ("autograd", "device", "engine", "gluon", "image", "init", "initializer", "kvstore")},
     **{name: name for name in ("lr_scheduler", "metric", "np", "npx", "optimizer", "profiler")},
 }
@@ -314,6 +315,7 @@ _SHIMS: dict[str, Callable[[], _Shim]] = {
     "ndarray": lambda: _Shim("mxnet.ndarray", _old_arrays(), _of_old_arrays),
     "nd": lambda: importlib.import_module("mxnet.ndarray"),  # type: ignore[return-value,dict-item]
     "random": lambda: _Shim("mxnet.random", {}, _of_random),
+    "rnd": lambda: importlib.import_module("mxnet.random"),  # type: ignore[return-value,dict-item]
     "util": lambda: _Shim("mxnet.util", _util(), _refuse("mxnet.util", "see mx.npx")),
     "base": lambda: _Shim("mxnet.base", {"MXNetError": errors.SlipstreamError}, _refuse("mxnet.base", "see mx.npx")),
     "test_utils": lambda: _Shim("mxnet.test_utils", _test_utils(), _refuse("mxnet.test_utils", "see numpy.testing")),
