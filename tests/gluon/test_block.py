@@ -127,6 +127,38 @@ def test_blocks_in_lists_are_warned_of() -> None:
         net.collect_params()
 
 
+@pytest.mark.parametrize("kind", [Block, HybridBlock])
+def test_children_are_called_for_as_in_mxnet_2(kind: Any) -> None:
+    class Mine(kind):  # type: ignore[misc]
+        def add(self, block: Block) -> None:
+            self.register_child(block)
+
+        def forward(self, x: Any) -> Any:
+            for child in self._children.values():
+                x = child()(x)
+            return x
+
+    net, called = Mine(), []
+    net.add(nn.Dense(4))
+    net.add(Mine())
+    net._children["1"].add(nn.Dense(2))
+    net._children["0"].register_forward_pre_hook(lambda block, inputs: called.append(len(inputs)))
+    net.initialize()
+    for _ in range(2):
+        assert net(X).shape == (2, 2)
+    assert called == [1, 1]  # not for the call that asks for the child
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
+        net()
+
+    class Constant(kind):  # type: ignore[misc]
+        def forward(self) -> Any:
+            return len(3)  # type: ignore[arg-type]
+
+    net.add(Constant())
+    with pytest.raises(TypeError, match="has no len"):
+        net._children["2"]()
+
+
 def test_children_written_by_user_code() -> None:
     class Mine(Block):
         def add(self, block: Block) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -72,6 +73,7 @@ class Block:
 
     # Whether a call may go straight to forward: no hooks, and nothing left to initialise. An instance sets its own.
     _direct = True
+    _is_child = False
 
     _children: dict[str, Block]
     _reg_params: dict[str, Parameter]  # by attribute
@@ -157,6 +159,7 @@ class Block:
         if not isinstance(block, Block):
             raise TypeError(f"{type(self).__name__}: children of a block are blocks, not {type(block).__name__}")
         self._check_begun()
+        block.__dict__["_is_child"] = True
         self._children[str(len(self._children)) if name is None else name] = block
 
     def _check_begun(self) -> None:
@@ -401,6 +404,10 @@ class Block:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
             return self.forward(*args, **kwargs) if self._direct else self._call(args, kwargs)
+        except TypeError:
+            if args or kwargs or not self._stands_for_itself():
+                raise
+            return self
         except AttributeError as error:
             given = error.obj
             asked = any(given is argument for argument in (*args, *kwargs.values()))
@@ -408,7 +415,19 @@ class Block:
                 raise
             raise TypeError(f"{type(self).__name__}: expected an array, got {_shown(given)}") from error
 
+    def _stands_for_itself(self) -> bool:
+        """Is a call without arguments a child's own? MXNet 2 keeps weak references: its programs say `child()(x)`."""
+        if not self._is_child:
+            return False
+        try:
+            inspect.signature(self.forward).bind()
+        except TypeError:
+            return True
+        return False
+
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not args and not kwargs and self._stands_for_itself():
+            return self
         for before in list(self._forward_pre_hooks.values()):
             before(self, args)
         out = self.forward(*args, **kwargs)
@@ -522,6 +541,8 @@ class HybridBlock(Block):
         self.__dict__["_direct"] = False
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not args and not kwargs and self._stands_for_itself():
+            return self
         waiting = [(p, p._shape, p._deferred) for p in self._reg_params.values() if p._deferred is not None]
         if not waiting:
             return self._call_ready(args, kwargs)
