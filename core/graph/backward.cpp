@@ -218,7 +218,8 @@ void Pass::step(Entry& entry, bool leaves) {
   entry.gradients.clear();
   if (!retain_) {
     node.forget();
-    node.forgotten = true;
+    std::span<const Ref<Node>> left = node.inputs();
+    node.forgotten = left.size() != 1 || !left[0] || !left[0]->is_leaf();
   }
   for (Entry* input : inputs)
     if (--input->uses == 0 && leaves && input->node->is_leaf()) finish(*input, true);

@@ -263,6 +263,25 @@ def test_constant_gradients_can_be_differentiated(f: Any) -> None:
         (given * 2).backward()  # a gradient of the head stays without a history of its own
 
 
+def test_graphs_may_share_a_view_of_a_leaf() -> None:
+    """The gradient of a layer's input is made of the layer's own transposed weight."""
+    x, w = leaf([[1.0, 2.0]]), leaf([[3.0, 4.0], [5.0, 6.0]])
+    with autograd.record():
+        y = np.matmul(x, w.T)
+        of_x = autograd.grad(y, x, create_graph=True)[0]
+        same(autograd.grad(of_x, w)[0], [[1, 1], [1, 1]])  # frees its graph
+    same(autograd.grad(y, w)[0], [[1, 2], [1, 2]])  # not this one
+    with pytest.raises(RuntimeError, match="was used and freed"):
+        y.backward()
+    with autograd.record():
+        turned = w.T
+    for _ in range(2):
+        with autograd.record():
+            z = (turned * turned).sum()
+        z.backward()
+        same(w.grad, 2 * w)
+
+
 def test_higher_orders() -> None:
     x = leaf([0.7])
     with autograd.record():
