@@ -127,10 +127,12 @@ void bind_recurrent(nb::module_& m) {
       [](const Array& projected, const Array& weight, const Array& state, const Array& cell, bool backwards,
          bool want_gates) {
         LstmSteps made = lstm(projected, weight, state, cell, backwards, want_gates);
-        return nb::make_tuple(made.states, made.cells, want_gates ? nb::cast(made.gates) : nb::none());
+        std::vector<Array> found{made.states, made.cells};
+        if (want_gates) found.push_back(made.gates);
+        return found;
       },
       nb::arg("projected"), nb::arg("weight"), nb::arg("state"), nb::arg("cell"), nb::arg("backwards"),
-      nb::arg("want_gates"), "States and cells before and after all steps, and gates or None; without history.");
+      nb::arg("want_gates"), "States and cells before and after all steps, and gates if wanted; without history.");
   m.def(
       "lstm_gradient",
       [](const Array& gates, const Array& cells, const Array& weight, const Array& of_outputs, const Array& of_cells,
@@ -139,7 +141,8 @@ void bind_recurrent(nb::module_& m) {
         return std::vector<Array>{made.projected, made.state, made.cell};
       },
       nb::arg("gates"), nb::arg("cells"), nb::arg("weight"), nb::arg("of_outputs"), nb::arg("of_cells"),
-      nb::arg("backwards"), "From the gradients of outputs and cells those of what was projected, of state and of cell.");
+      nb::arg("backwards"),
+      "From the gradients of outputs and cells those of what was projected, of state and of cell.");
 }
 
 }  // namespace

@@ -35,6 +35,24 @@ for _ in range(20):
 assert float(l.mean()) < first / 2
 assert mx.nd.NDArray is np.ndarray and float(mx.nd.nansum(np.array([1.0, float('nan')]))) == 1
 mx.nd.waitall()
+assert mx.random.uniform(1, 2, shape=(2, 3)).shape == mx.nd.random.normal(shape=(2, 3), ctx=mx.cpu()).shape == (2, 3)
+mx.rnd.seed(7, ctx=mx.cpu())
+assert mx.rnd is mx.random and mx.img is mx.image is image
+shuffled = mx.random.shuffle(np.arange(9))
+assert float(shuffled.sum()) == 36
+@mx.util.use_np_default_dtype
+def wide(x):
+    return np.ones(x).dtype
+@mx.use_np_default_dtype
+class Wide:
+    def __call__(self):
+        with mx.np_default_dtype(False):
+            narrow = np.ones(2).dtype
+        return narrow, np.ones(2).dtype
+assert wide(x=2) == 'float64' and Wide()() == ('float32', 'float64') and np.ones(2).dtype == 'float32'
+with mx.np_shape(), mx.util.np_array(True):
+    assert mx.is_np_shape() and mx.is_np_array() and mx.set_np_shape(True) and not mx.is_np_default_dtype()
+assert mx.use_np(wide) is mx.use_np_shape(wide) is mx.use_np_array(wide) is wide
 metric = mx.metric.Accuracy()
 metric.update([np.array([1])], [np.array([[0.0, 1.0]])])
 assert metric.get() == ('accuracy', 1.0)
@@ -103,6 +121,11 @@ def run(code: str) -> subprocess.CompletedProcess[str]:
 def test_a_program_written_for_mxnet() -> None:
     done = run(PROGRAM)
     assert done.stdout.strip() == "fine", done.stderr
+
+
+def test_numpy_is_always_on() -> None:
+    done = run("import slipstream.as_mxnet, mxnet as mx; mx.np_shape(False)")
+    assert "np_shape, np_array: shapes and arrays are always NumPy's here" in done.stderr
 
 
 INNER = """

@@ -180,3 +180,32 @@ def test_properties_and_errors() -> None:
         kvstore.create("bogus")
     with pytest.raises(NotImplementedError, match="Horovod: stores over several machines"):
         kvstore.Horovod()
+
+
+def test_pushpull_sums_what_was_there_at_the_call() -> None:
+    """Arrays that are values of two keys are not summed again for the second."""
+    shared = on_devices([numpy.ones(2), numpy.ones(2)])
+    kvstore.create("device").pushpull(["a", "b"], [shared, shared])
+    assert [v.tolist() for v in shared] == [[2.0, 2.0]] * 2
+
+
+@pytest.mark.parametrize("kind", ["local_allreduce_cpu", "local_update_cpu", "local_allreduce_device"])
+def test_other_names_of_the_kinds(kind: str) -> None:
+    store = kvstore.create(kind)
+    assert store.type == kind
+    values, out = on_devices([[1.0], [2.0]]), np.empty(1)
+    store.pushpull(0, values[::-1], out=out)
+    assert out.tolist() == [3.0]
+
+
+def test_a_store_that_does_not_update() -> None:
+    class Plain(kvstore.KVStoreBase):
+        pass
+
+    for name, arguments in {
+        "set_optimizer": ["sgd"],
+        "save_optimizer_states": ["f"],
+        "load_optimizer_states": ["f"],
+    }.items():
+        with pytest.raises(NotImplementedError, match=f"Plain has no {name}: it does not update parameters"):
+            getattr(Plain(), name)(*arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -194,3 +195,20 @@ def test_errors() -> None:
         metric.TopKAccuracy(0)
     with pytest.raises(ValueError, match="get_metric: index 3 is out of range"):
         metric.create(["acc"]).get_metric(3)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: metric.Accuracy(axis=0, name="a"),
+        lambda: metric.Perplexity(axis=-1),
+        lambda: metric.CompositeEvalMetric([metric.F1(), metric.TopKAccuracy(top_k=3)]),
+    ],
+)
+def test_made_again_from_its_settings(made: Any) -> None:
+    settings = made().get_config()
+    for given in (settings, json.dumps(settings)):
+        again = metric.create(given)
+        assert type(again) is type(made()) and again.get_config() == settings
+    with pytest.raises(ValueError, match=r"metric: the settings .* do not name a class as 'metric'"):
+        metric.create({"axis": 1})

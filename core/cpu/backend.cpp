@@ -40,12 +40,12 @@ class CpuBackend final : public engine::Backend {
 std::unique_ptr<engine::Backend> make_cpu_backend() {
   auto backend = std::make_unique<CpuBackend>();
   for (auto provide : {
-           register_map,      register_reduce, register_create,    register_copy,     register_join,
-           register_matmul,   register_scan,   register_argreduce, register_gather,   register_scatter,
-           register_masks,    register_sort,   register_select,    register_search,   register_count,
-           register_convolve, register_random, register_sample,    register_conv,     register_conv_weight,
-           register_pool,     register_lu,     register_qr,        register_spectral, register_host,
-           register_fft,      register_norm,   register_row_norm, register_recurrent,
+           register_map,      register_reduce, register_create,    register_copy,      register_join,
+           register_matmul,   register_scan,   register_argreduce, register_gather,    register_scatter,
+           register_masks,    register_sort,   register_select,    register_search,    register_count,
+           register_convolve, register_random, register_sample,    register_conv,      register_conv_weight,
+           register_pool,     register_lu,     register_qr,        register_spectral,  register_host,
+           register_fft,      register_norm,   register_row_norm,  register_recurrent,
        })
     provide(*backend);
   return backend;

@@ -13,46 +13,46 @@
 
 namespace slipstream {
 
-#define SLIP_FILLS(isa)                  \
-  namespace isa {                        \
-  void fill_f32(cpu::Loops&);            \
-  void fill_f64(cpu::Loops&);            \
-  void fill_c64(cpu::Loops&);            \
-  void fill_c128(cpu::Loops&);           \
-  void fill_signed(cpu::Loops&);         \
-  void fill_unsigned(cpu::Loops&);       \
-  void fill_casts(cpu::Loops&);          \
-  void fill_reductions(cpu::Loops&);     \
-  void fill_moves(cpu::Loops&);          \
-  void fill_searches(cpu::Loops&);       \
-  void fill_scans(cpu::Loops&);          \
-  void fill_sorts(cpu::Loops&);          \
-  void fill_pairs(cpu::Loops&);          \
-  void fill_products(cpu::Loops&);       \
-  void fill_fft(cpu::FftLoops&);         \
-  void fill_norms(cpu::AllNormLoops&);   \
-  void fill_panels(cpu::AllPanelLoops&); \
+#define SLIP_FILLS(isa)                         \
+  namespace isa {                               \
+  void fill_f32(cpu::Loops&);                   \
+  void fill_f64(cpu::Loops&);                   \
+  void fill_c64(cpu::Loops&);                   \
+  void fill_c128(cpu::Loops&);                  \
+  void fill_signed(cpu::Loops&);                \
+  void fill_unsigned(cpu::Loops&);              \
+  void fill_casts(cpu::Loops&);                 \
+  void fill_reductions(cpu::Loops&);            \
+  void fill_moves(cpu::Loops&);                 \
+  void fill_searches(cpu::Loops&);              \
+  void fill_scans(cpu::Loops&);                 \
+  void fill_sorts(cpu::Loops&);                 \
+  void fill_pairs(cpu::Loops&);                 \
+  void fill_products(cpu::Loops&);              \
+  void fill_fft(cpu::FftLoops&);                \
+  void fill_norms(cpu::AllNormLoops&);          \
+  void fill_panels(cpu::AllPanelLoops&);        \
   void fill_recurrent(cpu::AllRecurrentLoops&); \
-  void fill_conv(cpu::Loops&);           \
-  void fill_pools(cpu::Loops&);          \
-  inline void fill(cpu::Loops& to) {     \
-    fill_f32(to);                        \
-    fill_f64(to);                        \
-    fill_c64(to);                        \
-    fill_c128(to);                       \
-    fill_signed(to);                     \
-    fill_unsigned(to);                   \
-    fill_casts(to);                      \
-    fill_reductions(to);                 \
-    fill_moves(to);                      \
-    fill_searches(to);                   \
-    fill_scans(to);                      \
-    fill_sorts(to);                      \
-    fill_pairs(to);                      \
-    fill_products(to);                   \
-    fill_conv(to);                       \
-    fill_pools(to);                      \
-  }                                      \
+  void fill_conv(cpu::Loops&);                  \
+  void fill_pools(cpu::Loops&);                 \
+  inline void fill(cpu::Loops& to) {            \
+    fill_f32(to);                               \
+    fill_f64(to);                               \
+    fill_c64(to);                               \
+    fill_c128(to);                              \
+    fill_signed(to);                            \
+    fill_unsigned(to);                          \
+    fill_casts(to);                             \
+    fill_reductions(to);                        \
+    fill_moves(to);                             \
+    fill_searches(to);                          \
+    fill_scans(to);                             \
+    fill_sorts(to);                             \
+    fill_pairs(to);                             \
+    fill_products(to);                          \
+    fill_conv(to);                              \
+    fill_pools(to);                             \
+  }                                             \
   }
 #if defined(SLIP_HAVE_v2)
 SLIP_FILLS(v2)
@@ -105,7 +105,8 @@ constexpr Isa kIsas[] = {
     {"v2", [] { return true; }, v2::fill, v2::fill_fft, v2::fill_norms, v2::fill_panels, v2::fill_recurrent},
 #endif
 #if defined(SLIP_HAVE_base)
-    {"base", [] { return true; }, base::fill, base::fill_fft, base::fill_norms, base::fill_panels, base::fill_recurrent},
+    {"base", [] { return true; }, base::fill, base::fill_fft, base::fill_norms, base::fill_panels,
+     base::fill_recurrent},
 #endif
 };
 

@@ -22,7 +22,10 @@ class PackedColumns {
  public:
   // `depth` is that of a block of the sums; each block of the depth holds all columns.
   PackedColumns(Matrix<T> b, int64_t depth)
-      : b_(b), depth_(depth), padded_(chunks_of(b.columns, loops().width) * loops().width), room_(padded_ * b.rows, 1) {}
+      : b_(b),
+        depth_(depth),
+        padded_(chunks_of(b.columns, loops().width) * loops().width),
+        room_(padded_ * b.rows, 1) {}
 
   // Of the packing.
   int64_t chunks() const { return chunks_of(padded_, at_once()); }
@@ -40,7 +43,9 @@ class PackedColumns {
   }
 
   // Columns that are packed at once: so many that going from line to line is worth it.
-  static int64_t at_once() { return chunks_of(kStretch / static_cast<int64_t>(sizeof(T)), loops().width) * loops().width; }
+  static int64_t at_once() {
+    return chunks_of(kStretch / static_cast<int64_t>(sizeof(T)), loops().width) * loops().width;
+  }
   static void pack(T* to, const Matrix<T>& b, int64_t first, int64_t lines, int64_t k, int64_t depth) {
     if (b.layout.transposed)
       loops().turn_b(to, &b.at(k, first), lines, depth, b.right);

@@ -26,8 +26,8 @@ T* at(const Operand& x) {
   return reinterpret_cast<T*>(x.data());
 }
 
-// First the weight is packed. Then rows of the batch run on by themselves, some steps in a phase, so that no chunk takes
-// long.
+// First the weight is packed. Then rows of the batch run on by themselves, some steps in a phase, so that no chunk
+// takes long.
 template <class T>
 class BySteps : public Kernel {
  public:
@@ -55,8 +55,8 @@ class BySteps : public Kernel {
   }
 
  protected:
-  // Where some rows lie, in numbers of the width: of what belongs to the i-th step of the sequence as it was run, and of
-  // states before and after it.
+  // Where some rows lie, in numbers of the width: of what belongs to the i-th step of the sequence as it was run, and
+  // of states before and after it.
   struct Places {
     int64_t step, before, after;
   };

@@ -218,7 +218,8 @@ void Pass::step(Entry& entry, bool leaves) {
   entry.gradients.clear();
   if (!retain_) {
     node.forget();
-    node.forgotten = true;
+    std::span<const Ref<Node>> left = node.inputs();
+    node.forgotten = left.size() != 1 || !left[0] || !left[0]->is_leaf();
   }
   for (Entry* input : inputs)
     if (--input->uses == 0 && leaves && input->node->is_leaf()) finish(*input, true);
@@ -248,6 +249,13 @@ void Pass::run(bool leaves) {
   }
 }
 
+// A gradient that does not depend on the variables: it can be differentiated all the same, and gives zeros.
+Array constant(const Array& g, std::span<const Array> variables) {
+  Array made = g.view(g);
+  note("grad", made, variables, [](const Array&) { return std::vector<Array>(); });
+  return made;
+}
+
 Array gradient_at(std::span<const Array> gradients, size_t i) { return i < gradients.size() ? gradients[i] : Array(); }
 
 }  // namespace
@@ -269,9 +277,11 @@ std::vector<Array> grad(std::span<const Array> heads, std::span<const Array> hea
   pass.explore(false);
   pass.run(false);
   std::vector<Array> found = pass.take();
-  for (size_t i = 0; i < found.size(); i++)
+  for (size_t i = 0; i < found.size(); i++) {
     if (!found[i])
       found[i] = full(variables[i].shape, Scalar::of(int64_t{0}), variables[i].dtype, variables[i].device());
+    if (create && !history(found[i])) found[i] = constant(found[i], variables);
+  }
   return found;
 }
 

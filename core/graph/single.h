@@ -13,7 +13,10 @@ class Single final : public Node {
   const char* name() const override { return op_; }
   std::span<const Ref<Node>> inputs() const override { return {&input_, 1}; }
   void differentiate(Spread& to) override { to.add(0, back_(to.gradient())); }
-  void forget() override { input_.reset(); }
+  // `back` holds no array: on a leaf there is nothing to forget, and graphs may share it (a transposed weight).
+  void forget() override {
+    if (input_ && !input_->is_leaf()) input_.reset();
+  }
   static void* operator new(size_t size) { return blocks.take(size); }
   static void operator delete(void* block) { blocks.give(block); }
 

@@ -136,6 +136,21 @@ Array convolution_value(const Array& data, const Array& weight, const Array* bia
                      type);
 }
 
+// A result of one place, where each filter lay on all of the data: its gradient is a product of matrices.
+bool is_product(const Array& gradient, const Array& weight, const Sizes& sizes, const ConvOptions& options) {
+  Sizes ones(sizes.size(), 1), zeros(sizes.size(), 0);
+  return options.groups == 1 && sizes == spatial(weight) && spatial(gradient) == ones && options.pad == zeros;
+}
+
+Array data_product(const Array& gradient, const Array& weight, const Shape& shape, DType type) {
+  DType compute = is_half(type) ? DType::f32 : type;
+  int64_t filters = weight.shape[0], size = 1;
+  for (int i = 1; i < weight.ndim(); i++) size *= weight.shape[i];
+  Array g = reshape(prepared(gradient, compute), Shape{gradient.shape[0], filters});
+  Array made = reshape(matmul(g, reshape(prepared(weight, compute), Shape{filters, size})), shape);
+  return compute == type ? made : astype(made, type);
+}
+
 Array data_value(const Array& gradient, const Array& weight, const Sizes& sizes, const ConvOptions& options) {
   const char* op = kConvolutionData.name;
   int axes = check_axes(op, gradient, weight);
@@ -148,8 +163,10 @@ Array data_value(const Array& gradient, const Array& weight, const Sizes& sizes,
   check_channels(op, channels, weight.shape[0], weight.shape[1], options.groups);
   if (out_sizes(op, sizes, spatial(weight), options) != spatial(gradient))
     fail(ErrorKind::value, op, ": data of size ", Dims(sizes), " does not give a result of shape ", gradient.shape);
-  return record_conv(kConvolutionData, gradient, weight, nullptr, with_sizes(gradient.shape[0], channels, sizes),
-                     options, float_type(op, gradient, weight));
+  Shape shape = with_sizes(gradient.shape[0], channels, sizes);
+  DType type = float_type(op, gradient, weight);
+  if (is_product(gradient, weight, sizes, options)) return data_product(gradient, weight, shape, type);
+  return record_conv(kConvolutionData, gradient, weight, nullptr, shape, options, type);
 }
 
 Array weight_value(const Array& gradient, const Array& data, const Sizes& sizes, const ConvOptions& options) {

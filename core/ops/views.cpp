@@ -122,6 +122,7 @@ Array expand_dims(const Array& x, std::span<const int64_t> axes) {
 Array squeeze(const Array& x, std::optional<std::vector<int64_t>> axes) {
   View v = empty_view(x);
   uint64_t drop = 0;
+  if (x.ndim() == 0 && axes && axes->size() == 1 && (axes->front() == 0 || axes->front() == -1)) axes.reset();  // NumPy
   if (axes) {
     for (int a : distinct_axes(*axes, x.ndim(), "squeeze")) {
       if (x.shape[a] != 1)

@@ -44,11 +44,26 @@ class Registry(Generic[T]):
         return add
 
     def create(self, what: Any, *arguments: Any, **settings: Any) -> T:
-        """An object of the class that is named; an object is taken as it is. `'["name", {settings}]'` works too."""
+        """An object of the class that is named; an object is taken as it is.
+
+        `'["name", {settings}]'` works too, and so do settings that name the class by their kind, as `get_config` gives
+        them: `{"metric": "Accuracy", "axis": 1}`, in a dict or as JSON.
+
+        >>> from slipstream import metric
+        >>> metric.create({"metric": "Accuracy", "axis": 0}).axis
+        0
+        """
         if isinstance(what, self.base):
             if arguments or settings:
                 raise TypeError(f"{self.kind} {what!r} is made already: it takes no more arguments")
             return what
+        if isinstance(what, str) and what.startswith("{"):
+            what = json.loads(what)
+        if isinstance(what, dict):
+            if self.kind not in what:
+                raise ValueError(f"{self.kind}: the settings {what} do not name a class as {self.kind!r}")
+            settings = {**what, **settings}
+            what = settings.pop(self.kind)
         if not isinstance(what, str):
             raise TypeError(f"{self.kind}: expected a name or an object, got {what!r}")
         if what.startswith("["):

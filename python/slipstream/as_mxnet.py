@@ -11,13 +11,15 @@ A name that does not exist here raises an error that says what to use instead.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.abc
 import importlib.machinery
 import os
 import sys
 from collections.abc import Callable, Sequence
-from types import ModuleType
+from contextlib import ContextDecorator
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy
@@ -33,6 +35,7 @@ _MODULES = {
     "numpy_extension": "npx",
     "context": "device",
     "kv": "kvstore",
+    "img": "image",
     **{name: name for name in ("autograd", "device", "engine", "gluon", "image", "init", "initializer", "kvstore")},
     **{name: name for name in ("lr_scheduler", "metric", "np", "npx", "optimizer", "profiler")},
 }
@@ -135,7 +138,8 @@ def _of_mxnet(name: str) -> Any:
 
 def _old_arrays() -> dict[str, Any]:
     """The few names of MXNet 1's arrays that need no other code: they are the new arrays."""
-    names = {"NDArray": np.ndarray, "waitall": npx.waitall, "load": npx.load, "save": npx.save, "random": np.random}
+    names = {"NDArray": np.ndarray, "waitall": npx.waitall, "load": npx.load, "save": npx.save}
+    names["random"] = importlib.import_module("mxnet.random")
     for name in ("abs", "arange", "array", "concatenate", "dot", "exp", "full", "log", "maximum", "mean", "minimum"):
         names[name] = getattr(np, name)
     for name in ("nansum", "ones", "ones_like", "sqrt", "stack", "sum", "tanh", "tile", "where", "zeros", "zeros_like"):
@@ -150,9 +154,20 @@ def _of_old_arrays(name: str) -> Any:
 
 
 def _of_random(name: str) -> Any:
-    if hasattr(np.random, name):
-        return getattr(np.random, name)
-    raise _missing("mxnet.random", name, "see mx.np.random")
+    """A function of `mx.random`: it is that of `np.random`, with `shape=` for `size=`."""
+    if name == "shuffle":
+        return np.random.permutation  # it gave a new array
+    if not hasattr(np.random, name):
+        raise _missing("mxnet.random", name, "see mx.np.random")
+    found = getattr(np.random, name)
+
+    @functools.wraps(found)
+    def drawn(*args: Any, **options: Any) -> Any:
+        if "shape" in options:
+            options["size"] = options.pop("shape")
+        return found(*args, **options)
+
+    return drawn
 
 
 def _same(value: Any) -> Any:
@@ -160,16 +175,65 @@ def _same(value: Any) -> Any:
     return value
 
 
+class _Always(ContextDecorator):
+    """MXNet's switch to NumPy's meaning for a block: it is always on."""
+
+    def __init__(self, active: bool = True) -> None:
+        _always_on(active)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def _always_on(active: bool) -> bool:
+    if not active:
+        raise ValueError("np_shape, np_array: shapes and arrays are always NumPy's here")
+    return True
+
+
+class _DefaultDtype(ContextDecorator):
+    """NumPy's default types for a block, or for a function."""
+
+    def __init__(self, active: bool = True) -> None:
+        self._active = active
+        self._before: list[bool] = []
+
+    def __enter__(self) -> None:
+        self._before.append(npx.set_np_default_dtype(self._active))
+
+    def __exit__(self, *_: object) -> None:
+        npx.set_np_default_dtype(self._before.pop())
+
+
+def _use_default_dtype(func: Any) -> Any:
+    """A decorator: the function, or each method of the class, runs with NumPy's default types."""
+    if not isinstance(func, type):
+        return _DefaultDtype()(func)
+    for name, method in list(vars(func).items()):
+        if isinstance(method, FunctionType):
+            setattr(func, name, _DefaultDtype()(method))
+    return func
+
+
+def _meaning() -> dict[str, Any]:
+    """Switches to NumPy's meaning, which `mx` has as well as `mx.util`."""
+    names: dict[str, Any] = {name: getattr(npx, name) for name in ("is_np_array", "is_np_shape", "is_np_default_dtype")}
+    names.update(dict.fromkeys(("use_np", "use_np_array", "use_np_shape"), _same))
+    names.update({"np_array": _Always, "np_shape": _Always, "set_np_shape": _always_on})
+    return {**names, "np_default_dtype": _DefaultDtype, "use_np_default_dtype": _use_default_dtype}
+
+
 def _makedirs(d: str) -> None:
     os.makedirs(os.path.expanduser(d), exist_ok=True)
 
 
 def _util() -> dict[str, Any]:
-    names: dict[str, Any] = {name: getattr(npx, name) for name in ("is_np_array", "is_np_shape", "set_np", "use_np")}
-    names.update({name: getattr(npx, name) for name in ("is_np_default_dtype", "reset_np", "set_np_default_dtype")})
-    names.update(dict.fromkeys(("use_np_array", "use_np_shape", "use_np_default_dtype"), _same))
+    names = {name: getattr(npx, name) for name in ("set_np", "reset_np", "set_np_default_dtype")}
     names.update({"makedirs": _makedirs, "get_gpu_count": devices.num_gpus, "get_gpu_memory": devices.gpu_memory_info})
-    return names
+    return {**_meaning(), **names}
 
 
 # ---- test_utils
@@ -251,6 +315,7 @@ _SHIMS: dict[str, Callable[[], _Shim]] = {
     "ndarray": lambda: _Shim("mxnet.ndarray", _old_arrays(), _of_old_arrays),
     "nd": lambda: importlib.import_module("mxnet.ndarray"),  # type: ignore[return-value,dict-item]
     "random": lambda: _Shim("mxnet.random", {}, _of_random),
+    "rnd": lambda: importlib.import_module("mxnet.random"),  # type: ignore[return-value,dict-item]
     "util": lambda: _Shim("mxnet.util", _util(), _refuse("mxnet.util", "see mx.npx")),
     "base": lambda: _Shim("mxnet.base", {"MXNetError": errors.SlipstreamError}, _refuse("mxnet.base", "see mx.npx")),
     "test_utils": lambda: _Shim("mxnet.test_utils", _test_utils(), _refuse("mxnet.test_utils", "see numpy.testing")),
@@ -260,6 +325,7 @@ _SHIMS: dict[str, Callable[[], _Shim]] = {
 def _mxnet() -> _Shim:
     names: dict[str, Any] = {name: getattr(devices, name) for name in devices.__all__ if name != "resolve"}
     names.update({"MXNetError": errors.SlipstreamError, "waitall": npx.waitall})
+    names.update(_meaning())
     names["__version__"] = f"2.0.0+slipstream.{_version}"
     return _Shim("mxnet", names, _of_mxnet)
 

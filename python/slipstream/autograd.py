@@ -202,16 +202,17 @@ def grad(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     train_mode: bool = True,
-) -> Any:
+) -> list[ndarray]:
     """The gradients of the sum of the heads for the variables, as new arrays; `x.grad` is left alone.
 
-    A list for a list of variables, else one array; zeros for variables that the heads do not depend on. With
-    `create_graph` the gradients can be differentiated again; then `retain_graph` is true unless it is given.
+    Always a list, also for one variable that is not in a list, as in MXNet; zeros for variables that the heads do not
+    depend on. With `create_graph` the gradients can be differentiated again; then `retain_graph` is true unless it is
+    given.
 
     >>> x = np.array([1.0, 2.0])
     >>> x.attach_grad()
     >>> with autograd.record():
-    ...     slope = autograd.grad(x**3, x, create_graph=True)
+    ...     slope = autograd.grad(x**3, x, create_graph=True)[0]
     >>> slope.backward()
     >>> x.grad
     array([ 6., 12.])
@@ -219,8 +220,7 @@ def grad(
     heads = _listed(heads)
     retain = bool(create_graph if retain_graph is None else retain_graph)
     given = _gradients_of(heads, head_grads)
-    found = _core.grad(heads, given, _listed(variables), retain, bool(create_graph), bool(train_mode))
-    return found if isinstance(variables, (list, tuple)) else found[0]
+    return _core.grad(heads, given, _listed(variables), retain, bool(create_graph), bool(train_mode))
 
 
 # ---- gradients written in Python

@@ -56,6 +56,18 @@ class KVStoreBase:
         """Whether the store can do something: `"optimizer"`, updating the parameters itself."""
         raise NotImplementedError
 
+    def set_optimizer(self, optimizer: Optimizer) -> None:
+        """Has the store update the parameters itself: only stores that are capable of it do."""
+        raise NotImplementedError(f"{type(self).__name__} has no set_optimizer: it does not update parameters")
+
+    def save_optimizer_states(self, fname: str | os.PathLike[str], dump_optimizer: bool = False) -> None:
+        """Writes the optimizer's states to a file."""
+        raise NotImplementedError(f"{type(self).__name__} has no save_optimizer_states: it does not update parameters")
+
+    def load_optimizer_states(self, fname: str | os.PathLike[str]) -> None:
+        """Reads what `save_optimizer_states` wrote."""
+        raise NotImplementedError(f"{type(self).__name__} has no load_optimizer_states: it does not update parameters")
+
     @property
     def type(self) -> str:
         """The kind's name."""
@@ -107,7 +119,7 @@ class KVStore(KVStoreBase):
 
     @property
     def type(self) -> str:
-        """The kind's name: `local` or `device`."""
+        """The kind's name, as `create` was given it."""
         return self._kind
 
     @staticmethod
@@ -134,7 +146,7 @@ class KVStore(KVStoreBase):
             given = ", ".join(f"{v.dtype}{v.shape}" for v in values)
             raise ValueError(f"{function}: key {key!r} needs values of one shape and dtype, got {given or 'none'}")
         values = sorted(values, key=lambda v: (v.device.device_type, v.device.device_id))
-        place = values[0].device if self._kind == "device" else cpu(0)
+        place = values[0].device if self._kind.endswith("device") else cpu(0)
         moved = [v if v.device == place else v.copyto(place) for v in values]
         if len(moved) == 1:
             return moved[0].copy() if moved[0] is values[0] else moved[0]
@@ -185,10 +197,13 @@ class KVStore(KVStoreBase):
             self.push(key, value, priority)
             self.pull(key, out, priority)
             return
+        sums: list[tuple[ndarray, list[ndarray]]] = []  # all of them first: an array may be among values of other keys
         for (k, values), (_, outs) in zip(_pairs(key, value, "pushpull"), _pairs(key, out, "pushpull"), strict=True):
             if len(values) == 1 and len(outs) == 1 and values[0] is outs[0]:
                 continue
-            self._hand_out(self._sum(k, values, "pushpull"), outs)
+            sums.append((self._sum(k, values, "pushpull"), outs))
+        for total, outs in sums:
+            self._hand_out(total, outs)
 
     def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
         """Sets a key and writes its value into `out`: an array, or one on each device."""
@@ -238,13 +253,7 @@ class KVStore(KVStoreBase):
     _barrier = barrier  # MXNet's name
 
 
-_KINDS = {
-    "local": "local",
-    "local_allreduce_cpu": "local",
-    "local_update_cpu": "local",
-    "device": "device",
-    "local_allreduce_device": "device",
-}
+_KINDS = ("local", "local_allreduce_cpu", "local_update_cpu", "device", "local_allreduce_device")
 
 
 def create(name: str = "local") -> KVStoreBase:
@@ -256,7 +265,7 @@ def create(name: str = "local") -> KVStoreBase:
     if not isinstance(name, str):
         raise TypeError(f"create: the kind of a store is a string, not {name!r}")
     if name.lower() in _KINDS:
-        return KVStore(_KINDS[name.lower()])
+        return KVStore(name.lower())
     if name.lower() in _registry.classes:
         return _registry.create(name)
     if name.lower().startswith(("dist", "nccl", "p3", "horovod", "byteps")):

@@ -227,9 +227,59 @@ def test_grad_returns_new_arrays() -> None:
     for got, expected in zip(found, [12, 4, 0, 12], strict=True):
         same(got, [expected])
     same(x.grad, [0])
-    same(autograd.grad(v, h), [3])  # also for what lies on the way
+    same(autograd.grad(v, h)[0], [3])  # also for what lies on the way
     with pytest.raises(ValueError, match="variable 0 of shape"):
         autograd.grad(w, np.ones(1))
+
+
+def test_grad_of_one_variable_is_a_list_too() -> None:
+    """Programs for MXNet write [0], which on an array would be its first element."""
+    x = leaf([2.0, 3.0])
+    with autograd.record():
+        y = x * x
+    found = autograd.grad(y, x)
+    assert isinstance(found, list)
+    same(found[0], [4, 6])
+
+
+@pytest.mark.parametrize("f", [lambda x: 3 * x, lambda x: np.clip(x, -1, 1), lambda x: x, np.transpose])
+def test_constant_gradients_can_be_differentiated(f: Any) -> None:
+    x, far = leaf([0.5, 2.0]), leaf([1.0])
+    with autograd.record():
+        y = f(x)
+        slope, nothing = autograd.grad(y, [x, far], create_graph=True)
+        again = autograd.grad(slope + slope, x, create_graph=True)[0]
+    same(again, [0, 0])
+    nothing.backward()
+    same(far.grad, [0])
+    given = np.array([7.0, 8.0])
+    with autograd.record():
+        y = f(x)
+        slope = autograd.grad(y, x, given, create_graph=True)[0]
+        slope = slope * x
+    slope.backward()
+    same(x.grad, slope / x)
+    with autograd.record(), pytest.raises(RuntimeError, match="was not computed from arrays with gradients"):
+        (given * 2).backward()  # a gradient of the head stays without a history of its own
+
+
+def test_graphs_may_share_a_view_of_a_leaf() -> None:
+    """The gradient of a layer's input is made of the layer's own transposed weight."""
+    x, w = leaf([[1.0, 2.0]]), leaf([[3.0, 4.0], [5.0, 6.0]])
+    with autograd.record():
+        y = np.matmul(x, w.T)
+        of_x = autograd.grad(y, x, create_graph=True)[0]
+        same(autograd.grad(of_x, w)[0], [[1, 1], [1, 1]])  # frees its graph
+    same(autograd.grad(y, w)[0], [[1, 2], [1, 2]])  # not this one
+    with pytest.raises(RuntimeError, match="was used and freed"):
+        y.backward()
+    with autograd.record():
+        turned = w.T
+    for _ in range(2):
+        with autograd.record():
+            z = (turned * turned).sum()
+        z.backward()
+        same(w.grad, 2 * w)
 
 
 def test_higher_orders() -> None:
@@ -237,7 +287,7 @@ def test_higher_orders() -> None:
     with autograd.record():
         y = np.sin(x)
         for _ in range(5):
-            y = autograd.grad(y, x, create_graph=True)
+            y = autograd.grad(y, x, create_graph=True)[0]
     same(y, numpy.cos([0.7]))
     y.backward()
     same(x.grad, -numpy.sin([0.7]))
@@ -302,7 +352,7 @@ def test_threads_record_and_differentiate_at_once() -> None:
                     y = x
                     for _ in range(number + 1):
                         y = y * x
-                found[number] = autograd.grad(y, x)
+                found[number] = autograd.grad(y, x)[0]
         except BaseException as error:
             failed.append(error)
 

@@ -154,3 +154,12 @@ def test_the_sign_of_reals_keeps_nothing() -> None:
     x += 1  # no gradient needs what is written here
     y.backward()
     numpy.testing.assert_array_equal(x.grad.asnumpy(), [0, 0])
+
+
+def test_nan_to_num_passes_what_it_keeps() -> None:
+    x = leaf([1.0, numpy.nan, numpy.inf, -numpy.inf])
+    with autograd.record():
+        y = np.nan_to_num(x, nan=2.0, posinf=3.0) * 5
+    y.backward()
+    assert y[:3].tolist() == [5, 10, 15]
+    assert x.grad.tolist() == [5, 0, 0, 0]

@@ -105,6 +105,17 @@ def test_forgotten_super_init() -> None:
         nn.Sequential().add(3)  # type: ignore[arg-type]
 
 
+def test_blocks_in_nested_lists_are_warned_of() -> None:
+    net = Net()
+    net.more = {"a": [nn.Dense(2), (nn.Dense(3),)]}
+    with pytest.warns(UserWarning, match=r"Net.more holds blocks that are not registered"):
+        net.collect_params()
+    net.more = {"a": [net.first], "b": "text"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        net.collect_params()
+
+
 def test_blocks_in_lists_are_warned_of() -> None:
     net = Net()
     net.more = [nn.Dense(2)]
@@ -114,6 +125,38 @@ def test_blocks_in_lists_are_warned_of() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         net.collect_params()
+
+
+@pytest.mark.parametrize("kind", [Block, HybridBlock])
+def test_children_are_called_for_as_in_mxnet_2(kind: Any) -> None:
+    class Mine(kind):  # type: ignore[misc]
+        def add(self, block: Block) -> None:
+            self.register_child(block)
+
+        def forward(self, x: Any) -> Any:
+            for child in self._children.values():
+                x = child()(x)
+            return x
+
+    net, called = Mine(), []
+    net.add(nn.Dense(4))
+    net.add(Mine())
+    net._children["1"].add(nn.Dense(2))
+    net._children["0"].register_forward_pre_hook(lambda block, inputs: called.append(len(inputs)))
+    net.initialize()
+    for _ in range(2):
+        assert net(X).shape == (2, 2)
+    assert called == [1, 1]  # not for the call that asks for the child
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
+        net()
+
+    class Constant(kind):  # type: ignore[misc]
+        def forward(self) -> Any:
+            return len(3)  # type: ignore[arg-type]
+
+    net.add(Constant())
+    with pytest.raises(TypeError, match="has no len"):
+        net._children["2"]()
 
 
 def test_children_written_by_user_code() -> None:
@@ -198,6 +241,13 @@ def test_parameters_shared_at_construction_and_later() -> None:
     g2 = numpy.ones((2, 3))
     expected = g2.T @ h1 + (g2 @ tied[2].weight.data().asnumpy()).T @ h0
     numpy.testing.assert_allclose(tied[1].weight.grad().asnumpy(), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_share_what_there_is() -> None:
+    net, other = nn.Dense(4), nn.Embedding(4, 3)
+    assert net.share_parameters(None) is net  # MXNet's programs hand on a params=None of their own
+    assert net.share_parameters(other.params).weight is other.weight
+    assert net.bias is not None and list(other.collect_params()) == ["weight"]  # nothing is made for the other block
 
 
 # ---- calls

@@ -120,7 +120,9 @@ def test_what_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     for handlers in (None, [], [Counted()]):
         est.fit(data(), epochs=1, event_handlers=handlers)
         assert capsys.readouterr().out.count("[Epoch 0]") == 1
-    est.fit(data(), epochs=1, event_handlers=[E.LoggingHandler(2, est.train_metrics[-1:])])
+    handler = E.LoggingHandler(2, est.train_metrics[-1:])
+    est.fit(data(), epochs=1, event_handlers=[handler])
+    assert (handler.current_epoch, handler.batch_index) == (1, 0)  # the next epoch has had no batch yet
     shown = capsys.readouterr().out
     assert "[Epoch 0][Batch 4] training loss: " in shown
     assert "mae" not in shown

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 import pytest
 
-from slipstream import autograd, init, np, npx
+from slipstream import autograd, gluon, init, np, npx
 from slipstream.gluon import nn, rnn
 
 Rng = numpy.random.Generator
@@ -378,3 +378,82 @@ def test_every_name_of_mxnet() -> None:
         LSTMPCell ModifierCell RNN RNNCell RecurrentCell ResidualCell SequentialRNNCell VariationalDropoutCell
         ZoneoutCell Conv1DGRUCell Conv2DLSTMCell Conv3DRNNCell"""
     assert set(names.split()) <= set(rnn.__all__)
+
+
+def test_shapes_before_the_first_call() -> None:
+    """MXNet's infer_shape(i, inputs, is_bidirect)."""
+    x = np.ones((2, 5, 3))
+    cell = rnn.LSTMCell(4)
+    cell.infer_shape(0, x, False)
+    assert cell.i2h_weight.shape == (16, 3)
+    cell.infer_shape(0, x, False)
+    higher = rnn.LSTMPCell(4, 2)
+    higher.infer_shape(1, x, True)
+    assert higher.i2h_weight.shape == (16, 4)  # from two cells like itself
+    net = rnn.SequentialRNNCell()
+    net.add(rnn.BidirectionalCell(rnn.GRUCell(4), rnn.GRUCell(6)))
+    net.add(rnn.DropoutCell(0.5))
+    net.add(rnn.ResidualCell(rnn.RNNCell(10)))
+    net.infer_shape(0, x, False)
+    net.initialize()
+    assert {n: p.shape for n, p in net.collect_params(".*i2h_weight").items()} == {
+        "0.l_cell.i2h_weight": (12, 3),
+        "0.r_cell.i2h_weight": (18, 3),
+        "2.base_cell.i2h_weight": (10, 10),
+    }
+    assert net.unroll(5, x, merge_outputs=True)[0].shape == (2, 5, 10)
+
+
+def test_convolutional_cells_learn_their_channels() -> None:
+    x = np.ones((2, 3, 5, 7))
+    cell = rnn.Conv1DLSTMCell((-1, 7), 4, 3, 3)
+    cell.infer_shape(0, x, False)
+    assert cell.i2h_weight.shape == (16, 5, 3)
+    late = rnn.Conv1DGRUCell((-1, 7), 4, 3, 3)
+    late.initialize()
+    assert late(x[:, 0], late.begin_state(2))[0].shape == (2, 4, 5)
+    assert late.i2h_weight.shape == (12, 5, 3)
+    assert "Conv1DGRUCell((5, 7)" in repr(late)
+    higher = rnn.Conv1DRNNCell((-1, 7), 4, 3, 3)
+    higher.infer_shape(1, x, True)
+    assert higher.i2h_weight.shape == (4, 8, 3)
+
+
+def test_own_cells_say_their_shapes() -> None:
+    class Mine(rnn.HybridRecurrentCell):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = gluon.Parameter("w", shape=(-1,), allow_deferred_init=True)
+
+        def forward(self, inputs: Any, states: Any) -> Any:
+            return inputs * self.w.data(), states
+
+    cell = ready(Mine())
+    with pytest.raises(RuntimeError, match="Mine: the shapes of w are not known"):
+        cell(np.ones((2, 3)), [])
+
+
+@pytest.mark.parametrize("layout", ["TNC", "NTC"])
+def test_unroll_of_one_array(rng: Rng, layout: str) -> None:
+    x, length = array(rng, 4, 4, 3), np.array([1, 4, 2, 3])
+    cell = ready(rnn.LSTMCell(5))
+    first = cell.begin_state(4)
+    for given in (None, length):
+        expected, states = cell.unroll(4, x, first, layout, True, given)
+        found, last = rnn.dynamic_unroll(cell, x, first, layout=layout, valid_length=given)
+        close(found, expected)
+        close(last[1], states[1])
+    with autograd.train_mode():
+        dropped, _ = rnn.dynamic_unroll(cell, x, first, drop_inputs=0.5, drop_outputs=0.5)
+    assert 0.2 < (dropped == 0).mean().item() < 0.8
+
+
+def test_several_lengths_are_merged_unless_they_must_not_be(rng: Rng) -> None:
+    x, length = array(rng, 2, 3, 4), np.array([1, 3])
+    cells = [rnn.GRUCell(4), rnn.ResidualCell(rnn.GRUCell(4)), rnn.BidirectionalCell(rnn.GRUCell(2), rnn.GRUCell(2))]
+    chain = rnn.SequentialRNNCell()
+    chain.add(rnn.GRUCell(4))
+    for cell in map(ready, [*cells, chain]):
+        assert isinstance(cell.unroll(3, x)[0], list)
+        assert cell.unroll(3, x, valid_length=length)[0].shape == (2, 3, 4)
+        assert isinstance(cell.unroll(3, x, valid_length=length, merge_outputs=False)[0], list)

@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 from slipstream import engine, np, npx
-from slipstream.gluon import utils
+from slipstream.gluon import rnn, utils
 
 
 def test_m4_a_batch_over_devices() -> None:
@@ -53,3 +53,23 @@ def test_download_from_a_file(tmp_path: Path) -> None:
     assert [p.name for p in to.iterdir()] == ["b.bin"]
     assert utils.check_sha1(path, sha1[:8])
     assert utils.shape_is_known((1, 0)) and not utils.shape_is_known(None)
+
+
+@pytest.mark.parametrize("mode", ["rnn_relu", "lstm", "gru"])
+@pytest.mark.parametrize("projection", [None, 2])
+def test_parts_of_a_recurrent_layer(mode: str, projection: int | None) -> None:
+    made = {"rnn_relu": rnn.RNN, "lstm": rnn.LSTM, "gru": rnn.GRU}[mode]
+    options = {"projection_size": projection} if projection and mode == "lstm" else {}
+    layer = made(4, 2, bidirectional=True, input_size=3, **options)
+    layer.initialize()
+    parts = utils.split_rnn_params(layer.rnn_param.data(), mode, 2, 3, 4, True, options.get("projection_size"))
+    named = layer.parts()
+    assert list(parts) == list(named)
+    for name, part in parts.items():
+        assert part.shape == named[name].shape and (part == named[name]).all()
+    parts["l0_i2h_weight"][:] = 7
+    assert layer.rnn_param.data()[0] == 7  # views
+    with pytest.raises(ValueError, match=r"the parameter has shape \(9,\), but the parts need \(50,\)"):
+        utils.split_rnn_params(np.ones(9), "rnn_tanh", 1, 3, 5)
+    with pytest.raises(ValueError, match="mode='elman' is none of rnn_relu, rnn_tanh, lstm, gru"):
+        utils.split_rnn_params(np.ones(9), "elman", 1, 3, 5)

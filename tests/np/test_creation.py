@@ -126,7 +126,20 @@ def test_full_like() -> None:
 
 @pytest.mark.parametrize(
     "args",
-    [(5,), (2, 7), (1, 9, 3), (9, 1, -2), (0, 1, 0.1), (1.5, -3, -0.5), (3, 3), (5, 2), (0,), (-4,), (1, 2, 0.3)],
+    [
+        (5,),
+        (2, 7),
+        (1, 9, 3),
+        (9, 1, -2),
+        (0, 1, 0.1),
+        (1.5, -3, -0.5),
+        (3, 3),
+        (5, 2),
+        (0,),
+        (-4,),
+        (1, 2, 0.3),
+        (1, 4, None),
+    ],
 )
 @pytest.mark.parametrize("dtype", [None, "float32", "float64", "int32", "int64", "float16"])
 def test_arange(args: Any, dtype: Any) -> None:
@@ -157,6 +170,9 @@ def test_linspace_of_arrays() -> None:
         same(np.linspace(np.array(first), np.array(last), 4, axis=axis), numpy.linspace(first, last, 4, axis=axis))
     with pytest.raises(ValueError, match="num"):
         np.linspace(0, 1, -1)
+    for wrong in (2.5, 2.0, None):
+        with pytest.raises(TypeError, match=f"linspace: num must be a whole number, not {wrong}"):
+            np.linspace(0, 1, wrong)
 
 
 def test_spaces() -> None:

@@ -121,7 +121,7 @@ def test_determinants_do_not_overflow_on_the_way() -> None:
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5), (4, 4), (3, 0), (0, 3)], ids=str)
-@pytest.mark.parametrize("sides", [(), (2,)])
+@pytest.mark.parametrize("sides", [(), (2,), (0,)])
 def test_lstsq(shape: Any, sides: Any, dtype: str, rng: numpy.random.Generator) -> None:
     a, b = matrices(rng, shape, dtype), matrices(rng, shape[:1] + sides, dtype)
     found, wanted = np.linalg.lstsq(a.ours, b.ours), numpy.linalg.lstsq(a.numpy, b.numpy)
@@ -160,6 +160,8 @@ def test_tensors(rng: numpy.random.Generator) -> None:
     close(np.linalg.tensorsolve(np.array(a), np.array(b)), numpy.linalg.tensorsolve(a, b))
     moved = a.transpose(0, 2, 1)
     close(np.linalg.tensorsolve(np.array(moved), np.array(b), (1,)), numpy.linalg.tensorsolve(moved, b, (1,)))
+    one = numpy.full((1, 1, 1), 2.0)  # as many axes of b as of a: x has them too
+    close(np.linalg.tensorsolve(np.array(one), np.array(one)), numpy.linalg.tensorsolve(one, one))
     with pytest.raises(numpy.linalg.LinAlgError, match="not square"):
         np.linalg.tensorsolve(np.array(rng.normal(size=(3, 4, 5))), np.array(rng.normal(size=(3, 4))))
 
@@ -351,6 +353,9 @@ def test_what_can_be_known_raises_at_the_call() -> None:
         np.linalg.qr(wide, "full")
     with pytest.raises(ValueError, match="UPLO is 'X'"):
         np.linalg.eigh(np.eye(2), "X")
+    for axis in (None, 1, (0, 1, 2)):
+        with pytest.raises(ValueError, match="matrix_norm: axis must be the two axes of the matrices, not "):
+            np.linalg.matrix_norm(wide, axis=axis)
     with pytest.raises(ValueError, match="'nuc' is no order of a vector"):
         np.linalg.norm(line, "nuc", 0)
 

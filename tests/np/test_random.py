@@ -240,6 +240,9 @@ def test_multinomial_and_dirichlet(rng: numpy.random.Generator) -> None:
     shares = np.random.dirichlet([1.0, 2.0, 5.0], size=5000).asnumpy()
     numpy.testing.assert_allclose(shares.sum(-1), 1, atol=1e-5)
     numpy.testing.assert_allclose(shares.mean(0), numpy.array([1, 2, 5]) / 8, atol=0.02)
+    for nothing in ([], np.zeros(0)):
+        assert np.random.multinomial(3, nothing).shape == (0,)
+        assert np.random.multinomial(3, nothing, size=(4, 2)).shape == (4, 2, 0)
     assert np.random.multinomial(np.array([3, 4]), np.array([[0.5, 0.5], [0.1, 0.9]])).shape == (2, 2)
 
 

@@ -237,3 +237,13 @@ def test_nothing_here_waits() -> None:
         made += [np.searchsorted(line, x), np.digitize(x, line), np.lexsort(x), np.isin(x, line)]
         x.sort()
     assert all(part.size for part in made)
+
+
+def test_partitions_of_nothing() -> None:
+    for shape, axis, kth in (((0,), 0, 0), ((0, 3), 0, 2), ((2, 0), -1, 5), ((0, 3), None, 1)):
+        x = numpy.ones(shape, "float32")
+        same(np.partition(np.array(x), kth, axis), numpy.partition(x, kth, axis))
+        same(np.argpartition(np.array(x), kth, axis), numpy.argpartition(x, kth, axis))
+    for function in (np.partition, np.argpartition):
+        with pytest.raises(ValueError, match="axis 2 is out of bounds"):
+            function(np.ones((0, 3)), 0, 2)

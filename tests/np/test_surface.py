@@ -456,3 +456,22 @@ def test_kinds_of_types_and_print_options() -> None:
     np.set_printoptions(precision=3)
     assert str(np.array([0.12345])) == "[0.123]"
     np.set_printoptions(precision=before)
+
+
+def test_conditions_and_choices_as_one_array(rng: numpy.random.Generator) -> None:
+    x = rng.normal(size=6)
+    conditions, choices = numpy.stack([x < 0, x > 1]), numpy.stack([x - 1, x * 2])
+    same(np.select(np.array(conditions), np.array(choices), 7.0), numpy.select(conditions, choices, 7.0))
+    same(
+        np.piecewise(np.array(x), np.array(conditions), np.array([-1.0, 1.0])), numpy.piecewise(x, conditions, [-1, 1])
+    )
+    with pytest.raises(ValueError, match="select: 2 conditions for 1 choices"):
+        np.select(np.array(conditions), np.array(choices[:1]))
+
+
+def test_ediff1d_has_the_type_of_the_differences() -> None:
+    for x in (numpy.array([1, 4, 9]), numpy.ones((5, 0, 4), int), numpy.array([1.5, 4.0])):
+        for more in ((2, 4), (x[:2], 3), ([5, 6], None), (None, numpy.array([7], "int8"))):
+            same(np.ediff1d(np.array(x), *more), numpy.ediff1d(x, *more))
+    with pytest.raises(TypeError, match="ediff1d: to_begin of float64 does not fit among differences of int64"):
+        np.ediff1d(np.array([1, 4], dtype="int64"), 1, 0.5)

@@ -10,7 +10,7 @@ import numpy
 import pytest
 from compare import close, same
 
-from slipstream import _core, np, npx
+from slipstream import _core, np, npx, profiler
 
 Values = Any
 
@@ -293,3 +293,20 @@ def test_deformable_convolution(rng: numpy.random.Generator) -> None:
     same(plain, ones.asnumpy())
     with pytest.raises(ValueError, match=r"offset has shape \(2, 24, 3, 4\)"):
         npx.deformable_convolution(*arrays[:2], *arrays[3:])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("kernel", [(7,), (1, 1), (5, 4), (2, 3, 4)], ids=str)
+def test_kernels_as_large_as_the_data(rng: numpy.random.Generator, dtype: str, kernel: Any) -> None:
+    """The gradient of the data is a product of matrices then, whose time does not grow with the kernel's square."""
+    weight = np.array(rng.normal(size=(6, 3, *kernel)).astype(dtype))
+    ones, zeros = [1] * len(kernel), [0] * len(kernel)
+    for batch in (0, 1, 5):
+        g = np.array(rng.normal(size=(batch, 6, *ones)).astype(dtype))
+        with profiler.trace() as trace:
+            found = _core.convolution_data(g, weight, list(kernel), [2] * len(kernel), ones, zeros, 1)
+        assert "convolution_data" not in {event["name"] for event in trace.events if event["type"] == "record"}
+        expected = numpy.einsum("no,oc->nc", g.asnumpy().reshape(batch, 6), weight.asnumpy().reshape(6, -1))
+        close(found, expected.reshape(batch, 3, *kernel), 1e-2 if dtype == "float16" else 1e-5)
+    none = _core.convolution_data(np.ones((2, 0, *ones)), np.ones((0, 3, *kernel)), list(kernel), ones, ones, zeros, 1)
+    same(none, numpy.zeros((2, 3, *kernel), "float32"))

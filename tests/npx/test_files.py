@@ -23,6 +23,27 @@ def test_round_trip(dtype: str, tmp_path: Path) -> None:
         same(value, {"x": x, "t": x.T, "zero": x[0, 0], "none": x[:0]}[name].asnumpy())
 
 
+@pytest.mark.parametrize("dtype", ALL)
+def test_one_array_in_numpys_own_format(dtype: str, tmp_path: Path) -> None:
+    file = str(tmp_path / "x.npy")
+    x = numpy.arange(6).reshape(2, 3).astype(dtype)
+    for values in (x, x.T, x[:0], x[0, 0]):
+        npx.save(file, np.array(values))
+        same(npx.load(file), numpy.load(file))
+        same(npx.load(file), values)
+    numpy.save(file, x.T)
+    same(npx.load(file), x.T)
+    npx.save(file, [np.array(x)])
+    assert isinstance(npx.load(file), list)
+    with pytest.raises(TypeError, match=r"x.npy' has no bfloat16"):
+        npx.save(file, np.ones(2, dtype="bfloat16"))
+    for wrong, words in ((b"1234", "holds 4 bytes"), (b"", "holds 0 bytes")):
+        with open(file, "wb") as to:
+            to.write(header((2,)) + wrong)
+        with pytest.raises(ValueError, match=rf"x.npy' is not a file of arrays: .*{words}"):
+            npx.load(file)
+
+
 def test_lists_dicts_and_one_array(tmp_path: Path) -> None:
     file = tmp_path / "x"
     npx.save(file, np.ones(2))

@@ -24,6 +24,10 @@ def test_gather_and_scatter(rng: numpy.random.Generator) -> None:
     expected = x.copy()
     numpy.add.at(expected, (at[0], at[1]), values)
     same(npx.index_add(np.array(x), np.array(at), np.array(values)), expected)
+    expected = x.copy()
+    expected[2] = 7
+    same(npx.index_update(np.array(x), np.array(2), 7), expected)  # without axes: one place along the first axis
+    same(npx.gather_nd(np.array(x), np.array(2)), x[2])
     with pytest.raises(ValueError, match=r"\(4, 1\) are for 4 axes of 3"):
         npx.gather_nd(np.array(x), np.zeros((4, 1)))
     with pytest.raises(IndexError, match="index 9 is out of bounds for axis 1 with size 5"):

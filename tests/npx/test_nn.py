@@ -47,6 +47,9 @@ def test_leaky_relu_family(rng: numpy.random.Generator) -> None:
     slopes = rng.uniform(size=3)
     bent = numpy.where(x > 0, x, x * slopes[:, None])
     same(npx.leaky_relu(np.array(x), np.array(slopes), "prelu"), bent)
+    same(npx.leaky_relu(np.array(x), np.array(slopes[:, None]), "prelu"), bent)
+    each = numpy.stack([slopes, slopes])  # of each example
+    same(npx.leaky_relu(np.array(x), np.array(each), "prelu"), bent)
     same(npx.leaky_relu(np.array(x), act_type="rrelu"), numpy.where(x > 0, x, x * (0.125 + 0.334) / 2))
     with autograd.train_mode():
         drawn = npx.leaky_relu(-np.ones(1000), act_type="rrelu").asnumpy()

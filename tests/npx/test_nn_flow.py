@@ -14,6 +14,9 @@ from slipstream import autograd, np, npx
 def test_shapes_and_types(rng: numpy.random.Generator) -> None:
     x = rng.normal(size=(4, 6))
     same(npx.add_n(np.array(x), np.array(x), np.array(x)), 3 * x)
+    out = np.array(x)
+    assert npx.add_n(out, out, out=out) is out
+    same(out, 2 * x)
     same(npx.batch_flatten(np.array(x.reshape(4, 3, 2))), x)
     same(npx.cast(np.array(x), "int32"), x.astype("int32"))
     same(npx.broadcast_greater(np.array(x), np.array(x[:1])), (x > x[:1]).astype(float))
@@ -74,3 +77,32 @@ def test_loops_and_choices() -> None:
     for value, expected in ((2.0, 4.0), (-2.0, 2.0)):
         got = npx.cond(lambda x: x > 0, lambda x: x * 2, lambda x: -x, [np.array(value)])
         assert float(got) == expected
+
+
+def test_loops_over_nested_lists() -> None:
+    def body(rows: Any, states: Any) -> Any:
+        a, (b,) = rows
+        return [a, [a + b, states[0]]], [states[0] + b]
+
+    found, last = npx.foreach(body, [np.arange(3), [np.ones(3)]], [np.array(0.0)])
+    assert found[0].tolist() == [0, 1, 2]
+    assert found[1][0].tolist() == [1, 2, 3]
+    assert found[1][1].tolist() == [0, 1, 2]
+    assert last[0].tolist() == 3
+    assert npx.foreach(lambda x, s: ([], s + x), np.arange(3), np.array(0.0))[0] == []
+    outputs, states = npx.while_loop(
+        lambda a, b: a < 3, lambda a, b: ([a, [b[0]]], [a + 1, [b[0] * 2]]), [np.array(0.0), [np.array(1.0)]], 9
+    )
+    assert outputs[0].tolist() == [0, 1, 2]
+    assert outputs[1][0].tolist() == [1, 2, 4]
+    assert states[1][0].tolist() == 8
+
+
+def test_while_loop_without_outputs_or_lists() -> None:
+    nothing, (i, total) = npx.while_loop(
+        lambda i, s: i <= 5, lambda i, s: (None, (i + 1, s + i)), (np.array(1), np.array(0)), max_iterations=10
+    )
+    assert nothing == [] and i.item() == 6 and total.item() == 15
+    outputs, last = npx.while_loop(lambda x: x < 4, lambda x: (x, x * 2), np.array(1.0))
+    assert outputs.tolist() == [1, 2]
+    assert last.tolist() == 4

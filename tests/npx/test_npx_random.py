@@ -20,6 +20,10 @@ def test_bernoulli() -> None:
         npx.random.bernoulli(0.5, 0.5)
     with pytest.raises(ValueError, match="bernoulli: prob must lie between 0 and 1"):
         npx.random.bernoulli(1.5)
+    for wrong in (1.5, -0.5):
+        made = npx.random.bernoulli(np.array([0.5, wrong]))
+        with pytest.raises(ValueError, match=rf"p must lie between 0 and 1: {wrong}"):
+            made.asnumpy()
 
 
 def test_categorical() -> None:
@@ -43,3 +47,13 @@ def test_batches() -> None:
     numpy.testing.assert_allclose(made.asnumpy().mean((0, 1)), means.asnumpy(), atol=3)
     assert npx.random.uniform_n(means, means + 1, batch_shape=4).shape == (4, 3)
     assert npx.random.multinomial(7, np.array([0.5, 0.5]), shape=3).asnumpy().sum() == 21
+
+
+def test_multinomial_of_batches() -> None:
+    n, p = np.array([4, 9]), np.full((3, 2, 5), 0.2)
+    for shape, more in ((None, ()), (6, (6,)), ((6, 7), (6, 7))):
+        made = npx.random.multinomial(n, p, shape=shape)
+        assert made.shape == (3, 2, *more, 5)
+        sums = made.asnumpy().sum(-1)
+        assert (sums[:, 0] == 4).all() and (sums[:, 1] == 9).all()
+    assert npx.random.multinomial(np.array([4, 9]), [0.5, 0.5], shape=3).shape == (2, 3, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -72,6 +73,7 @@ class Block:
 
     # Whether a call may go straight to forward: no hooks, and nothing left to initialise. An instance sets its own.
     _direct = True
+    _is_child = False
 
     _children: dict[str, Block]
     _reg_params: dict[str, Parameter]  # by attribute
@@ -157,6 +159,7 @@ class Block:
         if not isinstance(block, Block):
             raise TypeError(f"{type(self).__name__}: children of a block are blocks, not {type(block).__name__}")
         self._check_begun()
+        block.__dict__["_is_child"] = True
         self._children[str(len(self._children)) if name is None else name] = block
 
     def _check_begun(self) -> None:
@@ -213,14 +216,14 @@ class Block:
         for _, block in self._blocks():
             known = {id(child) for child in block._children.values()}
             for name, value in block.__dict__.items():
-                if name not in _OWN_DICTS and isinstance(value, (list, tuple, dict)):
-                    inside = value.values() if isinstance(value, dict) else value
-                    if any(isinstance(v, Block) and id(v) not in known for v in inside):
-                        warnings.warn(
-                            f"{type(block).__name__}.{name} holds blocks that are not registered: use "
-                            "nn.Sequential, or register_child",
-                            stacklevel=3,
-                        )
+                if name in _OWN_DICTS or isinstance(value, Block):
+                    continue
+                if any(id(inner) not in known for inner in _blocks_in(value)):
+                    warnings.warn(
+                        f"{type(block).__name__}.{name} holds blocks that are not registered: use "
+                        "nn.Sequential, or register_child",
+                        stacklevel=3,
+                    )
 
     def initialize(
         self,
@@ -271,20 +274,23 @@ class Block:
         """
         self.collect_params().setattr(name, value)
 
-    def share_parameters(self: B, shared: dict[str, Parameter]) -> B:
-        """Uses the parameters of another block wherever the structural names are equal.
+    def share_parameters(self: B, shared: dict[str, Parameter] | None) -> B:
+        """Uses the parameters of another block wherever the structural names are equal; None changes nothing.
 
         >>> from slipstream.gluon import nn
         >>> a, b = nn.Dense(2), nn.Dense(2)
         >>> b.share_parameters(a.collect_params()).weight is a.weight
         True
         """
+        if shared is None:
+            return self
         if not isinstance(shared, dict):
             raise TypeError(f"share_parameters: expected a dict of parameters, got {type(shared).__name__}")
         for path, block in self._blocks():
             for name in list(block._reg_params):
-                parameter = shared.get(f"{path}.{name}" if path else name)
-                if parameter is not None:
+                full = f"{path}.{name}" if path else name
+                if full in shared:  # get() of a block's own parameters would make one
+                    parameter = shared[full]
                     block._shared = {**block._shared, name: parameter}
                     setattr(block, name, parameter)
         return self
@@ -398,6 +404,10 @@ class Block:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
             return self.forward(*args, **kwargs) if self._direct else self._call(args, kwargs)
+        except TypeError:
+            if args or kwargs or not self._stands_for_itself():
+                raise
+            return self
         except AttributeError as error:
             given = error.obj
             asked = any(given is argument for argument in (*args, *kwargs.values()))
@@ -405,7 +415,19 @@ class Block:
                 raise
             raise TypeError(f"{type(self).__name__}: expected an array, got {_shown(given)}") from error
 
+    def _stands_for_itself(self) -> bool:
+        """Is a call without arguments a child's own? MXNet 2 keeps weak references: its programs say `child()(x)`."""
+        if not self._is_child:
+            return False
+        try:
+            inspect.signature(self.forward).bind()
+        except TypeError:
+            return True
+        return False
+
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not args and not kwargs and self._stands_for_itself():
+            return self
         for before in list(self._forward_pre_hooks.values()):
             before(self, args)
         out = self.forward(*args, **kwargs)
@@ -451,6 +473,15 @@ class Block:
 
 
 _OWN_DICTS = frozenset(Block.__annotations__)
+
+
+def _blocks_in(value: Any) -> Iterator[Block]:
+    """The blocks in lists and dicts, which may be nested."""
+    if isinstance(value, Block):
+        yield value
+    elif isinstance(value, (list, tuple, dict)):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _blocks_in(inner)
 
 
 def _unique(named: dict[str, Parameter]) -> list[Parameter]:
@@ -510,6 +541,8 @@ class HybridBlock(Block):
         self.__dict__["_direct"] = False
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not args and not kwargs and self._stands_for_itself():
+            return self
         waiting = [(p, p._shape, p._deferred) for p in self._reg_params.values() if p._deferred is not None]
         if not waiting:
             return self._call_ready(args, kwargs)

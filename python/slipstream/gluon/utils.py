@@ -21,9 +21,10 @@ from typing import Any
 
 from .. import np
 from .._core import ndarray
+from ._rnn_parts import split_rnn_params
 
 __all__ = ["check_sha1", "clip_global_norm", "download", "replace_file", "shape_is_known", "split_and_load"]
-__all__ += ["split_data"]
+__all__ += ["split_data", "split_rnn_params"]
 
 
 def split_data(data: Any, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> list[ndarray]:

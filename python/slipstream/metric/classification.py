@@ -64,6 +64,10 @@ class TopKAccuracy(Pairwise):
         super().__init__(f"{name}_{top_k}", output_names, label_names, top_k=top_k)
         self.top_k = top_k
 
+    def get_config(self) -> dict[str, Any]:
+        """The settings: of the name, what was given."""
+        return {**super().get_config(), "name": self.name.removesuffix(f"_{self.top_k}")}
+
     def _measure(self, label: ndarray, pred: ndarray) -> tuple[Any, Any]:
         if pred.ndim != 2 or pred.shape[0] != label.size:
             raise ValueError(f"TopKAccuracy: {label.size} labels, but scores of shape {pred.shape}")

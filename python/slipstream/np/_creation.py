@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -347,6 +348,8 @@ def arange(
     """
     if stop is None:
         start, stop = 0, start
+    if step is None:
+        step = 1
     if not type(start) is type(stop) is type(step) is int:
         start, stop, step = _number(start, "start"), _number(stop, "stop"), _number(step, "step")
     if step == 0:
@@ -376,7 +379,10 @@ def linspace(
     >>> np.linspace(0, 1, 5)
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
-    num = int(num)
+    try:
+        num = operator.index(num)
+    except TypeError:
+        raise TypeError(f"linspace: num must be a whole number, not {num!r}") from None
     if num < 0:
         raise ValueError(f"linspace: num={num} is negative")
     steps = num - 1 if endpoint else num

@@ -274,6 +274,8 @@ class Discrete(Draws):
             raise ValueError("multinomial: pvals has no axis of outcomes")
         trials = _core.astype(as_array(n, place), F64)
         shape = numpy.broadcast_shapes(trials.shape, chances.shape[:-1]) if size is None else dims_of(size)
+        if chances.shape[-1] == 0:
+            return _core.full((*shape, 0), 0, as_dtype(dtype) if dtype is not None else INT, chances.device)
         left = _core.broadcast_to(trials, shape)
         rest: Any = 1.0
         counts = []

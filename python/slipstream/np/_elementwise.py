@@ -307,16 +307,23 @@ def nan_to_num(x: ArrayLike, copy: bool = True, nan: Any = 0.0, posinf: Any = No
     array([0., 1., 9.])
     """
     x = as_array(x)
-    made = _core.astype(x, x.dtype) if copy else x
     if x.dtype.kind in "iub":
-        return made
-    for part in (made.real, made.imag) if x.dtype.kind == "c" else (made,):
+        return _core.astype(x, x.dtype) if copy else x
+
+    def cleaned(part: ndarray) -> ndarray:
         limits = finfo(part.dtype)
         high = float(limits.max) if posinf is None else posinf
         low = float(limits.min) if neginf is None else neginf
         kept = _core.where(_core.isnan(part), nan, part)
         kept = _core.where(_core.equal(part, math.inf), high, kept)
-        _core.assign(part, _core.where(_core.equal(part, -math.inf), low, kept))
+        kept = _core.where(_core.equal(part, -math.inf), low, kept)
+        return kept if kept.dtype == part.dtype else _core.astype(kept, part.dtype)
+
+    if copy and x.dtype.kind != "c":
+        return cleaned(x)
+    made = _core.astype(x, x.dtype) if copy else x
+    for part in (made.real, made.imag) if x.dtype.kind == "c" else (made,):
+        _core.assign(part, cleaned(part))
     return made
 
 
@@ -373,11 +380,14 @@ def ediff1d(ary: ArrayLike, to_end: ArrayLike = None, to_begin: ArrayLike = None
     """
     made = diff(_core.reshape(as_array(ary), (-1,)))
     parts = [made]
-    if to_begin is not None:
-        parts.insert(0, _core.reshape(as_array(to_begin, made.device), (-1,)))
-    if to_end is not None:
-        parts.append(_core.reshape(as_array(to_end, made.device), (-1,)))
-    return concatenate(parts, dtype=made.dtype) if len(parts) > 1 else made
+    for name, more, place in (("to_begin", to_begin, 0), ("to_end", to_end, 2)):
+        if more is None:
+            continue
+        given = more if isinstance(more, ndarray) else numpy.asarray(more)
+        if not numpy.can_cast(given.dtype, made.dtype, "same_kind"):
+            raise TypeError(f"ediff1d: {name} of {given.dtype} does not fit among differences of {made.dtype}")
+        parts.insert(place, _core.reshape(as_array(given, made.device).astype(made.dtype, copy=False), (-1,)))
+    return concatenate(parts) if len(parts) > 1 else made
 
 
 def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0) -> ndarray:
@@ -387,6 +397,7 @@ def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], defau
     >>> np.select([x < 1, x < 2], [x - 10, x + 10], 5)
     array([-10.,  11.,   5.])
     """
+    condlist, choicelist = list(condlist), list(choicelist)  # of an array: along its first axis
     if len(condlist) != len(choicelist):
         raise ValueError(f"select: {len(condlist)} conditions for {len(choicelist)} choices")
     if not condlist:

@@ -103,7 +103,8 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     array([ 2.,  0., 10.])
     """
     x = as_array(x)
-    conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
+    several = isinstance(condlist, (list, tuple)) or getattr(condlist, "ndim", 0) > x.ndim
+    conditions = list(condlist) if several else [condlist]
     if conditions and not isinstance(conditions[0], (ndarray, numpy.ndarray, list, tuple)) and x.ndim:
         conditions = [conditions]
     chosen = [_core.astype(as_array(c, x.device), numpy.bool_) for c in conditions]

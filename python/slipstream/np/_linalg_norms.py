@@ -122,6 +122,8 @@ def matrix_norm(x: ArrayLike, /, ord: Any = "fro", axis: Any = (-2, -1), keepdim
     x = _floating(x)
     if x.ndim < 2:
         raise ValueError(f"matrix_norm: an array of {x.ndim} dimensions holds no matrices")
+    if not isinstance(axis, (tuple, list)) or len(axis) != 2:
+        raise ValueError(f"matrix_norm: axis must be the two axes of the matrices, not {axis!r}")
     return _matrix(x, ord, axis, keepdims)
 
 

@@ -121,7 +121,8 @@ def partition(
     """
     _check_introselect("partition", kind, order)
     x, at = _line(a, axis, "partition")
-    return _core.partition(x, _places(kth, "partition"), at)
+    places = _places(kth, "partition")
+    return _core.partition(x, places, at) if x.size else _core.copy(x)  # NumPy looks for nothing there
 
 
 def argpartition(
@@ -135,7 +136,10 @@ def argpartition(
     _check_introselect("argpartition", kind, order)
     x = as_array(a)
     x, at = _line(_core.reshape(x, (1,)) if x.ndim == 0 else x, axis, "argpartition")
-    return _core.argpartition(x, _places(kth, "argpartition"), at)
+    places = _places(kth, "argpartition")
+    if not x.size:
+        return _core.full(x.shape, 0, numpy.dtype("int64"), x.device)
+    return _core.argpartition(x, places, at)
 
 
 def _gather(x: ndarray, places: ndarray, axis: int) -> ndarray:

@@ -176,9 +176,13 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: Any = None) -> tuple[ndarray, ndarr
     m, n = a.shape
     if rcond is None or isinstance(rcond, str):
         rcond = max(m, n) * float(numpy.finfo(a.dtype).eps)
-    x, residuals, rank, s = _core.lstsq(a, _core.expand_dims(b, [1]) if b.ndim == 1 else b, float(rcond))
+    columns = _core.expand_dims(b, [1]) if b.ndim == 1 else b
+    if columns.shape[1] == 0:  # LAPACK refuses to solve for nothing
+        x, residuals, rank, s = lstsq(a, _core.full((m, 1), 0, b.dtype, b.device), rcond)
+        return x[:, :0], residuals[:0], rank, s
+    x, residuals, rank, s = _core.lstsq(a, columns, float(rcond))
     if _core.is_recording():  # the same, of functions that have gradients
-        x = matmul(pinv(a, rcond), _core.expand_dims(b, [1]) if b.ndim == 1 else b)
+        x = matmul(pinv(a, rcond), columns)
     if m <= n or int(rank) < n:
         residuals = _core.full((0,), 0, residuals.dtype, residuals.device)
     return (_core.squeeze(x, [1]) if b.ndim == 1 else x), residuals, rank, s
@@ -208,7 +212,7 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> ndarray:
     if axes is not None:
         last = normal_axes(list(axes), a.ndim, "tensorsolve")
         a = _core.transpose(a, [i for i in range(a.ndim) if i not in last] + last)
-    unknowns = a.shape[b.ndim :]
+    unknowns = a.shape[b.ndim :] if a.ndim > b.ndim else a.shape  # the latter holds one number, as in NumPy
     size = int(numpy.prod(unknowns, dtype=int))
     if a.size != size**2:
         raise LinAlgError(

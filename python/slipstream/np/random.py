@@ -366,8 +366,8 @@ weibull = _global.weibull
 zipf = _global.zipf
 
 
-def seed(seed: int | None = None, device: Any = "all", *, seed_state: int | None = None) -> None:
-    """Starts the numbers of `np.random` anew, on all devices.
+def seed(seed: int | None = None, device: Any = "all", *, seed_state: int | None = None, ctx: Any = None) -> None:
+    """Starts the numbers of `np.random` anew, on all devices, whichever `device` (or `ctx`) is given.
 
     >>> np.random.seed(3)
     """

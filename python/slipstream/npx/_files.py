@@ -42,10 +42,19 @@ def _write(file: str | os.PathLike[str], named: Iterable[tuple[str, ArrayLike]],
                 npy.write_array(to, values, allow_pickle=False)
 
 
+def _write_npy(file: str | os.PathLike[str], arr: ArrayLike) -> None:
+    values = as_array(arr).asnumpy()
+    if values.dtype == bfloat16:
+        raise TypeError(f"save: the format of {os.fspath(file)!r} has no bfloat16; choose another name")
+    with open(file, "wb") as to:
+        npy.write_array(to, values, allow_pickle=False)
+
+
 def save(file: str | os.PathLike[str], arr: Any) -> None:
     """Writes an array, a list of arrays, or a dict of them. Waits for them.
 
-    The format is NumPy's .npz; a dict in a file whose name ends with .safetensors is written in that format.
+    The format is NumPy's .npz; a dict in a file whose name ends with .safetensors, and one array in a file whose name
+    ends with .npy, are written in those formats.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "x")
@@ -63,6 +72,9 @@ def save(file: str | os.PathLike[str], arr: Any) -> None:
     else:
         if os.fspath(file).endswith(".safetensors"):
             raise TypeError(f"save: arrays in {os.fspath(file)!r} need names: give a dict")
+        if os.fspath(file).endswith(".npy") and not isinstance(arr, (list, tuple)):
+            _write_npy(file, arr)
+            return
         arrays = arr if isinstance(arr, (list, tuple)) else [arr]
         _write(file, ((f"arr_{i}", a) for i, a in enumerate(arrays)), _LIST)
 
@@ -90,20 +102,23 @@ def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file: Any) -
     if member.compress_type != 0 or member.flag_bits & 1:
         raise _bad(file, f"{member.filename!r} is compressed or encrypted")
     with archive.open(member) as source:
-        head = io.BytesIO(source.read(min(member.file_size, 4096)))
-        shape, fortran, dtype = _read_header(head, file, member.filename)
-        size = math.prod(shape) * dtype.itemsize
-        if any(n < 0 for n in shape) or len(shape) > 32 or size != member.file_size - head.tell():
-            raise _bad(
-                file, f"{member.filename!r} holds {member.file_size - head.tell()} bytes for shape {shape}, {dtype}"
-            )
-        data = head.read() + _read_exactly(source, size)
-    values = numpy.frombuffer(data[:size], dtype)
+        values = _read_npy(source, member.file_size, member.filename, file)
     if member.comment == b"bfloat16":
-        if dtype != numpy.uint16:
-            raise _bad(file, f"{member.filename!r} is bfloat16 kept as {dtype}")
+        if values.dtype != numpy.uint16:
+            raise _bad(file, f"{member.filename!r} is bfloat16 kept as {values.dtype}")
         values = values.view(bfloat16)
-    return values.reshape(shape, order="F" if fortran else "C")
+    return values
+
+
+def _read_npy(source: IO[bytes], length: int, name: str, file: Any) -> numpy.ndarray[Any, Any]:
+    """One array in NumPy's .npy format, which takes all of the source's `length` bytes."""
+    head = io.BytesIO(source.read(min(length, 4096)))
+    shape, fortran, dtype = _read_header(head, file, name)
+    size = math.prod(shape) * dtype.itemsize
+    if any(n < 0 for n in shape) or len(shape) > 32 or size != length - head.tell():
+        raise _bad(file, f"{name!r} holds {length - head.tell()} bytes for shape {shape}, {dtype}")
+    data = head.read() + _read_exactly(source, size)
+    return numpy.frombuffer(data[:size], dtype).reshape(shape, order="F" if fortran else "C")
 
 
 def _read_header(head: IO[bytes], file: Any, name: str) -> tuple[tuple[int, ...], bool, numpy.dtype[Any]]:
@@ -125,7 +140,8 @@ def _read_exactly(source: IO[bytes], most: int) -> bytes:
 
 
 def load(file: str | os.PathLike[str]) -> Any:
-    """Reads what `save` wrote: a list or a dict of arrays; also numpy.savez's, safetensors' and MXNet's own files.
+    """Reads what `save` wrote: a list or a dict of arrays, one array of a .npy file; also numpy.save's and savez's,
+    safetensors' and MXNet's own files.
 
     A bad file gives a ValueError. Nothing in it is run, and no memory is taken that the file does not fill.
 
@@ -145,6 +161,9 @@ def load(file: str | os.PathLike[str]) -> Any:
             names, values = _mxnet_files.read(file)
             arrays = [as_array(value) for value in values]
             return dict(zip(names, arrays, strict=True)) if names else arrays
+        if head.startswith(npy.MAGIC_PREFIX):
+            with open(file, "rb") as source:
+                return as_array(_read_npy(source, os.path.getsize(file), os.path.basename(os.fspath(file)), file))
         if _safetensors.looks_like(head):
             return {name: as_array(value) for name, value in _safetensors.read(file).items()}
     except ValueError as error:

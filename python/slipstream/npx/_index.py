@@ -22,8 +22,8 @@ _INT = numpy.dtype("int64")
 def _columns(indices: ArrayLike, x: ndarray, function: str) -> list[ndarray]:
     """The rows of an array of indices: one for each of the first axes of x."""
     found = _numbers(indices, x, function)
-    if found.ndim == 0:
-        raise ValueError(f"{function}: the indices have no dimensions; their first axis counts the axes of the array")
+    if found.ndim == 0:  # one place along the first axis
+        return [found]
     if found.shape[0] > x.ndim:
         raise ValueError(f"{function}: indices of shape {found.shape} are for {found.shape[0]} axes of {x.ndim}")
     return [_core.select(found, 0, i) for i in range(found.shape[0])]

@@ -256,12 +256,14 @@ def hard_swish(data: ArrayLike) -> ndarray:
 
 
 def _slopes(gamma: ArrayLike, x: ndarray) -> ndarray:
-    """One slope for all elements, or one for each channel (axis 1)."""
+    """One slope for all elements, or one for each channel (axis 1), or of each example (axes 0 and 1, and so on)."""
     slopes = as_array(gamma, x.device)
     if slopes.ndim == 1 and x.ndim > 1 and slopes.size > 1:
         if slopes.size != x.shape[1]:
             raise ValueError(f"leaky_relu: gamma has shape {slopes.shape}, data {x.shape} has {x.shape[1]} channels")
         return _core.reshape(slopes, (-1, *(1,) * (x.ndim - 2)))
+    if 1 < slopes.ndim < x.ndim and slopes.shape == x.shape[: slopes.ndim]:
+        return _core.reshape(slopes, (*slopes.shape, *(1,) * (x.ndim - slopes.ndim)))
     return slopes
 
 

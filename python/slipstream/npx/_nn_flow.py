@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -19,6 +19,7 @@ from ._out import with_out
 # ---- shapes and types
 
 
+@with_out
 def add_n(*args: ArrayLike) -> ndarray:
     """The sum of all arguments.
 
@@ -174,6 +175,27 @@ def _as_list(value: Any) -> tuple[list[Any], bool]:
     return (list(value), True) if isinstance(value, (list, tuple)) else ([value], False)
 
 
+def _first(value: Any) -> Any:
+    """The first array in lists of arrays, which may be nested."""
+    while isinstance(value, (list, tuple)) and value:
+        value = value[0]
+    return value
+
+
+def _slice(value: Any, i: int) -> Any:
+    """Slice i of an array, or of all arrays in (nested) lists."""
+    return [_slice(one, i) for one in value] if isinstance(value, (list, tuple)) else value[i]
+
+
+def _stacked(steps: list[Any]) -> Any:
+    """What the steps gave, arrays or (nested) lists of them, with arrays stacked; an empty list if it is nothing."""
+    if not steps or steps[0] is None:
+        return []
+    if isinstance(steps[0], (list, tuple)):
+        return [_stacked(list(column)) for column in zip(*steps, strict=True)]
+    return _core.stack(steps, 0)
+
+
 def cond(
     pred: Any,
     then_func: Callable[..., Any],
@@ -194,45 +216,42 @@ def cond(
 def foreach(body: Callable[..., Any], data: Any, init_states: Any) -> tuple[Any, Any]:
     """`body(slice, states)` for each slice of `data` along its first axis: all outputs, stacked, and the last states.
 
+    Data, outputs and states are arrays or lists of arrays, which may be nested.
+
     >>> npx.foreach(lambda x, total: (x + total, x + total), np.arange(3), np.zeros(()))
     (array([0., 1., 3.]), array(3.))
     """
-    arrays, many = _as_list(data)
-    states = init_states
-    rows: list[list[Any]] = []
-    several = False
-    for i in range(len(arrays[0])):
-        outputs, states = body([a[i] for a in arrays] if many else arrays[0][i], states)
-        row, several = _as_list(outputs)
-        rows.append(row)
-    if not rows:
+    count, states = len(_first(data)), init_states
+    if not count:
         raise ValueError("foreach: data is empty, so the outputs' shapes are not known")
-    stacked = [_core.stack(column, 0) for column in zip(*rows, strict=True)]
-    return (stacked if several else stacked[0]), states
+    steps: list[Any] = []
+    for i in range(count):
+        outputs, states = body(_slice(data, i), states)
+        steps.append(outputs)
+    return _stacked(steps), states
 
 
 def while_loop(
     cond: Callable[..., Any],
     func: Callable[..., Any],
-    loop_vars: Sequence[Any],
+    loop_vars: Any,
     max_iterations: int | None = None,
 ) -> tuple[Any, Any]:
     """`outputs, loop_vars = func(*loop_vars)` while `cond(*loop_vars)`, whose value is waited for each time.
 
-    Gives the outputs of all steps, stacked (an empty list where there was none), and the last variables.
+    Gives the outputs of all steps, stacked (an empty list where there was none), and the last variables. Both are
+    arrays or lists of arrays, which may be nested; one variable need not be in a list.
 
     >>> npx.while_loop(lambda i: i < 3, lambda i: (i * i, [i + 1]), [np.array(0.0)], 10)
     (array([0., 1., 4.]), [array(3.)])
     """
-    variables, several = list(loop_vars), True
-    rows: list[list[Any]] = []
-    while (max_iterations is None or len(rows) < max_iterations) and bool(cond(*variables)):
-        outputs, variables = func(*variables)
-        variables, _ = _as_list(variables)
-        row, several = _as_list(outputs)
-        rows.append(row)
-    stacked = [_core.stack(column, 0) for column in zip(*rows, strict=True)]
-    return (stacked if several else stacked[0]), variables
+    variables, several = _as_list(loop_vars)
+    steps: list[Any] = []
+    while (max_iterations is None or len(steps) < max_iterations) and bool(cond(*variables)):
+        outputs, after = func(*variables)
+        variables, _ = _as_list(after)
+        steps.append(outputs)
+    return _stacked(steps), variables if several else variables[0]
 
 
 if not TYPE_CHECKING:

@@ -141,12 +141,13 @@ def _at_once(projected: ndarray, layer: _Layer, state: Any, backwards: bool) -> 
     length, weight = projected.shape[0], layer.from_state
     inputs = [projected, weight, *state]
     recorded = any(_core.follows(x) for x in inputs)
-    states, cells, gates = _core.lstm(*(x.detach() for x in inputs), backwards, recorded)
+    plain, plain_weight, first_state, first_cell = (x.detach() for x in inputs)
+    states, cells, *gates = _core.lstm(plain, plain_weight, first_state, first_cell, backwards, recorded)
     before, after = (1, 0) if backwards else (0, 1)
     made = [_core.slice(kept, 0, after, 1, length) for kept in (states, cells)]
     if not recorded:
         return made
-    kept = [(x, x._version) for x in (*inputs, states, cells, gates)]
+    kept = [(x, x._version) for x in (*inputs, states, cells, *gates)]
 
     def backward(of_outputs: ndarray, of_cells: ndarray) -> list[ndarray]:
         for x, version in kept:
@@ -154,9 +155,8 @@ def _at_once(projected: ndarray, layer: _Layer, state: Any, backwards: bool) -> 
         if is_recording():  # to be differentiated again
             outputs, after_steps = _by_steps(projected, layer, _lstm_cell, state, backwards, None, None)
             again = [_core.stack(outputs, 0), _core.stack([step[1] for step in after_steps], 0)]
-            found: list[ndarray] = grad(again, inputs, [of_outputs, of_cells], create_graph=True)
-            return found
-        slopes, *of_state = _core.lstm_gradient(gates, cells, weight, of_outputs, of_cells, backwards)
+            return grad(again, inputs, [of_outputs, of_cells], create_graph=True)
+        slopes, *of_state = _core.lstm_gradient(gates[0], cells, weight, of_outputs, of_cells, backwards)
         rows, wide, size = length * slopes.shape[1], slopes.shape[2], states.shape[2]
         read = _core.reshape(_core.slice(states, 0, before, 1, length), (rows, size))
         of_weight = _core.matmul(_core.transpose(_core.reshape(slopes, (rows, wide)), None), read)

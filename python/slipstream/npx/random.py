@@ -46,8 +46,8 @@ def bernoulli(
     if logit is not None:
         chance = _core.sigmoid(chance)
     shape = chance.shape if size is None else as_dims(size)
-    drawn = np.random.uniform(size=shape, device=chance.device)
-    return deliver(_core.astype(_core.less(drawn, chance), as_dtype(dtype)), out, "bernoulli")
+    drawn = np.random.binomial(1, chance, shape)  # an array's probabilities are checked there, when they are known
+    return deliver(_core.astype(drawn, as_dtype(dtype)), out, "bernoulli")
 
 
 @with_out
@@ -86,11 +86,20 @@ def multinomial(
     *,
     device: DeviceLike = None,
 ) -> ndarray:
-    """How often each outcome comes in `n` trials: `np.random.multinomial`.
+    """How often each outcome comes in `n` trials: `np.random.multinomial`, with `shape` draws for each `n` and `p`.
 
     >>> int(npx.random.multinomial(4, [0.5, 0.5]).sum())
     4
+    >>> npx.random.multinomial(np.array([4, 5]), np.full((2, 3), 1 / 3), shape=6).shape
+    (2, 6, 3)
     """
+    if shape is not None and (numpy.ndim(n) or numpy.ndim(p) > 1):
+        n, p = as_arrays((n, p))
+        more = as_dims(shape)
+        batch = numpy.broadcast_shapes(n.shape, p.shape[:-1])
+        n = _core.reshape(n, (*n.shape, *(1,) * len(more)))
+        p = _core.reshape(p, (*p.shape[:-1], *(1,) * len(more), p.shape[-1]))
+        shape = (*batch, *more)
     return np.random.multinomial(n, p, shape, dtype, device, ctx=ctx)
 
 

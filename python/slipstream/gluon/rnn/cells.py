@@ -22,6 +22,7 @@ __all__ = [
     "RNNCell",
     "RecurrentCell",
     "SequentialRNNCell",
+    "dynamic_unroll",
 ]
 
 Steps = list[ndarray]
@@ -75,9 +76,36 @@ def reversed_steps(steps: Steps, valid_length: ndarray | None) -> Steps:
     return split_steps(turned, "TNC", None)
 
 
-def merged(steps: Steps, layout: str, merge: bool | None) -> Any:
-    """The steps as one array if wanted."""
+def merged(steps: Steps, layout: str, merge: bool | None, valid_length: ndarray | None) -> Any:
+    """The steps as one array if wanted; as in MXNet, that is so for sequences of several lengths if nothing is said."""
+    if merge is None:
+        merge = valid_length is not None
     return np.stack(steps, axis=time_axis(layout)) if merge else steps
+
+
+def dynamic_unroll(
+    cell: RecurrentCell,
+    inputs: ndarray,
+    begin_state: list[ndarray],
+    drop_inputs: float = 0.0,
+    drop_outputs: float = 0.0,
+    layout: str = "TNC",
+    valid_length: ndarray | None = None,
+) -> tuple[ndarray, list[ndarray]]:
+    """Calls the cell for every step of a sequence that is one array, as `cell.unroll` does: the outputs are one too.
+
+    `drop_inputs` and `drop_outputs` are the rates of dropout, which is another at every step.
+
+    >>> from slipstream.gluon import rnn
+    >>> cell = rnn.GRUCell(4)
+    >>> cell.initialize()
+    >>> out, states = rnn.dynamic_unroll(cell, np.ones((5, 2, 3)), cell.begin_state(batch_size=2))
+    >>> out.shape, states[0].shape
+    ((5, 2, 4), (2, 4))
+    """
+    steps = npx.dropout(inputs, p=drop_inputs) if drop_inputs else inputs
+    out, states = cell.unroll(None, steps, begin_state, layout, True, valid_length)
+    return npx.dropout(out, p=drop_outputs) if drop_outputs else out, states
 
 
 # ---- the base
@@ -94,6 +122,32 @@ class RecurrentCell(Block):
     """
 
     _modified = False  # a modifier has taken its place
+
+    def infer_shape(self, i: Any, *args: Any) -> None:
+        """Sets the shapes of the parameters, here and in the cells below, before the first call.
+
+        `infer_shape(i, inputs, is_bidirect)`, as in MXNet: `i` is the cell's place in a stack of equal cells, of which
+        only the first (0) gets `inputs`; `is_bidirect` says that those below it run in both directions.
+
+        >>> from slipstream.gluon import rnn
+        >>> cell = rnn.GRUCell(4)
+        >>> cell.infer_shape(0, np.ones((2, 3)), False)
+        >>> cell.i2h_weight.shape
+        (12, 3)
+        """
+        if isinstance(i, ndarray):  # the arguments of the first call
+            self._take_shape(i.shape)
+        elif i == 0:
+            self._take_shape(args[0].shape)
+        else:
+            batch, features, *sizes = self.state_info()[0]["shape"]
+            self._take_shape((batch, features * (2 if args[1] else 1), *sizes))
+        if isinstance(self, HybridBlock):
+            HybridBlock.infer_shape(self)  # raises where a shape is still unknown
+
+    def _take_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Sets the shapes of parameters from that of the inputs; gives that of the outputs."""
+        return shape
 
     def reset(self) -> None:
         """Forgets what was kept from one step to the next, before another sequence."""
@@ -131,7 +185,7 @@ class RecurrentCell(Block):
 
         `inputs` is an array of that layout, or a list of steps. With `merge_outputs` the outputs are one array, else
         a list. `valid_length`, of shape (batch,), is where each sequence ends: outputs after that are 0, and the
-        states are those after the last valid step.
+        states are those after the last valid step; the outputs are then one array unless `merge_outputs` is False.
 
         >>> from slipstream.gluon import rnn
         >>> cell = rnn.GRUCell(4)
@@ -152,7 +206,7 @@ class RecurrentCell(Block):
         if valid_length is not None:
             states = last_valid(all_states, valid_length)
             outputs = masked(outputs, valid_length)
-        return merged(outputs, layout, merge_outputs), states
+        return merged(outputs, layout, merge_outputs, valid_length), states
 
     def _states_for(self, steps: Steps, begin_state: list[ndarray] | None) -> list[ndarray]:
         if begin_state is not None:
@@ -216,10 +270,10 @@ class _Gated(HybridRecurrentCell):
         self.i2h_bias = parameter("i2h_bias", (rows,), i2h_bias_initializer)
         self.h2h_bias = parameter("h2h_bias", (rows,), h2h_bias_initializer)
 
-    def infer_shape(self, inputs: ndarray, *args: Any) -> None:
-        """The number of input features is that of the first batch."""
-        self._input_size = inputs.shape[-1]
-        self.i2h_weight.shape = (self._gates * self._hidden_size, inputs.shape[-1])
+    def _take_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        self._input_size = shape[-1]
+        self.i2h_weight.shape = (self._gates * self._hidden_size, shape[-1])
+        return (*shape[:-1], self.state_info()[0]["shape"][-1])
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
         """One state: (batch, hidden)."""
@@ -432,6 +486,11 @@ class _CellChain(RecurrentCell):
     def _cells(self) -> list[Any]:
         return list(self._children.values())
 
+    def _take_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        for cell in self._cells():
+            shape = cell._take_shape(shape)
+        return shape
+
     def _with_states(self, states: list[ndarray]) -> Iterator[tuple[Any, list[ndarray]]]:
         check_count(self, states)
         begin = 0
@@ -472,7 +531,7 @@ class _CellChain(RecurrentCell):
         for cell, own in self._with_states(states):
             steps, own = cell.unroll(length, steps, own, layout, False, valid_length)
             after.extend(own)
-        return merged(steps, layout, merge_outputs), after
+        return merged(steps, layout, merge_outputs, valid_length), after
 
     def __len__(self) -> int:
         return len(self._children)

@@ -28,8 +28,8 @@ __all__ = [
 class _ConvCell(HybridRecurrentCell):
     """A cell on (batch, channels, ...) with convolutions of its input and its state.
 
-    `input_shape` is that of one example, (channels, ...). The convolution of the state keeps its size, so the sizes of
-    `h2h_kernel` are odd.
+    `input_shape` is that of one example, (channels, ...); -1 channels are what the first batch has. The convolution of
+    the state keeps its size, so the sizes of `h2h_kernel` are odd.
     """
 
     _gates = 1
@@ -79,6 +79,12 @@ class _ConvCell(HybridRecurrentCell):
         self.h2h_weight = parameter("h2h_weight", (rows, hidden_channels, *self._state_kernel), h2h_weight_initializer)
         self.i2h_bias = parameter("i2h_bias", (rows,), i2h_bias_initializer)
         self.h2h_bias = parameter("h2h_bias", (rows,), h2h_bias_initializer)
+
+    def _take_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        channels, *sizes = shape[-self._ndim - 1 :]
+        self.i2h_weight.shape = (self._gates * self._channels, channels, *self._kernel)
+        self._input_shape = (channels, *self._input_shape[1:])
+        return (*shape[: -self._ndim - 1], *self._state_shape(sizes))
 
     def _state_shape(self, sizes: Sequence[int] | None = None) -> tuple[int, ...]:
         """The shape of a state of one example, for inputs of other spatial sizes too."""

@@ -9,13 +9,12 @@ from typing import Any
 from ... import initializer, np, npx
 from ..._core import ndarray
 from ...device import named
+from .._rnn_parts import GATES, part_shapes, split_rnn_params
 from .._sizes import whole
 from ..block import HybridBlock
 from ..parameter import Parameter
 
 __all__ = ["GRU", "LSTM", "RNN"]
-
-GATES = {"rnn_relu": 1, "rnn_tanh": 1, "lstm": 4, "gru": 3}
 
 
 def make_states(infos: Sequence[dict[str, Any]], func: Callable[..., Any], options: dict[str, Any]) -> list[Any]:
@@ -41,11 +40,7 @@ def check_width(owner: Any, inputs: ndarray, width: int, known: int) -> None:
 
 
 class _Recurrent(HybridBlock):
-    """What the layers share. All weights and biases are parts of one flat parameter, `rnn_param`; `parts()` names them.
-
-    The order is MXNet's: for each layer and direction i2h_weight, h2h_weight (and h2r_weight with a projection); then
-    for each i2h_bias, h2h_bias.
-    """
+    """What the layers share. All weights are parts of one flat parameter, `rnn_param`; `parts()` names them."""
 
     _mode: str
 
@@ -112,15 +107,8 @@ class _Recurrent(HybridBlock):
 
     def _shapes(self, input_size: int) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the parts, in their order."""
-        rows, out = GATES[self._mode] * self._hidden_size, self._projection_size or self._hidden_size
-        places = [f"{d}{i}" for i in range(self._num_layers) for d in "lr"[: self._directions]]
-        weights: dict[str, tuple[int, ...]] = {}
-        for place in places:
-            inputs = input_size if place[1:] == "0" else out * self._directions
-            weights |= {f"{place}_i2h_weight": (rows, inputs), f"{place}_h2h_weight": (rows, out)}
-            if self._projection_size:
-                weights[f"{place}_h2r_weight"] = (out, self._hidden_size)
-        return weights | {f"{place}_{kind}_bias": (rows,) for place in places for kind in ("i2h", "h2h")}
+        sizes = (self._num_layers, input_size, self._hidden_size, self._directions, self._projection_size)
+        return part_shapes(self._mode, *sizes)
 
     def _length(self, input_size: int) -> int:
         return sum(math.prod(shape) for shape in self._shapes(input_size).values())
@@ -140,11 +128,8 @@ class _Recurrent(HybridBlock):
         >>> {name: part.shape for name, part in layer.parts().items()}["l0_i2h_weight"]
         (6, 3)
         """
-        flat, begin, found = self.rnn_param.data(device), 0, {}
-        for name, shape in self._shapes(self._width()).items():
-            end = begin + math.prod(shape)
-            found[name], begin = flat[begin:end].reshape(shape), end
-        return found
+        sizes = (self._num_layers, self._width(), self._hidden_size, self._directions == 2, self._projection_size)
+        return split_rnn_params(self.rnn_param.data(device), self._mode, *sizes)
 
     def _converted(self, loaded: dict[str, ndarray], path: str) -> dict[str, ndarray]:
         """MXNet 1 stored the parts one by one."""

@@ -85,6 +85,9 @@ class ModifierCell(HybridRecurrentCell):
         finally:
             self.base_cell._modified = True
 
+    def _take_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return self.base_cell._take_shape(shape)
+
     def _unroll_below(self, *args: Any) -> Any:
         self.base_cell._modified = False
         try:
@@ -171,7 +174,7 @@ class ResidualCell(ModifierCell):
         outputs, states = self._unroll_below(length, steps, begin_state, layout, False, valid_length)
         added = steps if valid_length is None else masked(steps, valid_length)
         sums = [out + step for out, step in zip(outputs, added, strict=True)]
-        return merged(sums, layout, merge_outputs), states
+        return merged(sums, layout, merge_outputs, valid_length), states
 
 
 class VariationalDropoutCell(ModifierCell):
@@ -238,6 +241,10 @@ class BidirectionalCell(HybridRecurrentCell):
         self.l_cell = l_cell
         self.r_cell = r_cell
 
+    def _take_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        forth, back = self.l_cell._take_shape(shape), self.r_cell._take_shape(shape)
+        return (*forth[:-1], forth[-1] + back[-1])
+
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
         """The states of both cells."""
         return [*self.l_cell.state_info(batch_size), *self.r_cell.state_info(batch_size)]
@@ -271,7 +278,7 @@ class BidirectionalCell(HybridRecurrentCell):
         back, after_back = self.r_cell.unroll(length, turned, states[count:], layout, False, valid_length)
         back = reversed_steps(back, valid_length)
         joined = [np.concatenate([f, b], axis=-1) for f, b in zip(forth, back, strict=True)]
-        return merged(joined, layout, merge_outputs), [*after, *after_back]
+        return merged(joined, layout, merge_outputs, valid_length), [*after, *after_back]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(forward={self.l_cell!r}, backward={self.r_cell!r})"

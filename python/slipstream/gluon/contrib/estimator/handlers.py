@@ -268,7 +268,7 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchEnd):
     def train_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
         """Notes the time."""
         self._start = time.monotonic()
-        self.current_epoch = 0
+        self.batch_index = self.current_epoch = 0
         rate = estimator.trainer.learning_rate
         estimator.logger.info("Training begins: optimizer learning rate %s", rate)
 
@@ -279,7 +279,6 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchEnd):
 
     def epoch_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
         """Notes the time."""
-        self.batch_index = 0
         self._epoch_start = time.monotonic()
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
@@ -294,6 +293,7 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchEnd):
         told = (self.current_epoch, time.monotonic() - self._epoch_start, _shown(self.metrics))
         estimator.logger.info("[Epoch %d] %.1f s; %s", *told)
         self.current_epoch += 1
+        self.batch_index = 0
 
 
 class ProgressHandler(TrainBegin, TrainEnd, BatchEnd, EpochEnd):
