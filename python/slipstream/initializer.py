@@ -21,6 +21,7 @@ import numpy
 from . import np, npx
 from ._core import ndarray
 from ._registry import Registry
+from .npx._rnn_layout import GATES, RNNLayout
 
 __all__ = [
     *["Bilinear", "Constant", "InitDesc", "Initializer", "LSTMBias", "Load", "MSRAPrelu", "Mixed", "Normal", "One"],
@@ -384,9 +385,6 @@ class LSTMBias(Initializer):
         self._init_weight(name, arr)
 
 
-_GATES = {"rnn_relu": 1, "rnn_tanh": 1, "lstm": 4, "gru": 3}
-
-
 @register
 class RNNFused(Initializer):
     """The flat parameter of `npx.rnn`: all weights, then all biases, each part by an initializer of its own.
@@ -410,8 +408,8 @@ class RNNFused(Initializer):
         h2h_bias_initializer: Any = None,
         h2r_weight_initializer: Any = None,
     ) -> None:
-        if mode not in _GATES:
-            raise ValueError(f"RNNFused: mode {mode!r} is none of {', '.join(map(repr, _GATES))}")
+        if mode not in GATES:
+            raise ValueError(f"RNNFused: mode {mode!r} is none of {', '.join(map(repr, GATES))}")
         super().__init__(
             mode=mode,
             num_layers=num_layers,
@@ -419,11 +417,7 @@ class RNNFused(Initializer):
             bidirectional=bidirectional,
             projection_size=projection_size,
         )
-        self.gates = _GATES[mode]
-        self.num_layers = num_layers
-        self.num_hidden = state_size
-        self.dir = 2 if bidirectional else 1
-        self.projection_size = projection_size
+        self._layout = RNNLayout(mode, num_layers, 0, state_size, 2 if bidirectional else 1, projection_size)
         self._of_part = {
             "i2h_weight": i2h_weight_initializer,
             "h2h_weight": h2h_weight_initializer,
@@ -436,28 +430,15 @@ class RNNFused(Initializer):
         """The initializer of every part that has none yet."""
         self._of_part = {part: own or init for part, own in self._of_part.items()}
 
-    def _parts(self, length: int) -> list[tuple[str, tuple[int, ...]]]:
-        """Names and shapes of the parts in their order; the size of the input follows from the whole length."""
-        rows, out = self.gates * self.num_hidden, self.projection_size or self.num_hidden
-        projected = [("h2r_weight", (out, self.num_hidden))] if self.projection_size else []
-        later = rows * (out * self.dir + out + 2) + math.prod(projected[0][1] if projected else (0,))
-        first = length - (self.num_layers - 1) * self.dir * later
-        inputs, rest = divmod(first // self.dir - (later - rows * out * self.dir), rows)
-        if first % self.dir or rest or inputs < 0:
-            raise ValueError(f"RNNFused: {length} numbers are no parameter of {self!r}")
-        weights: list[tuple[str, tuple[int, ...]]] = []
-        for layer in range(self.num_layers):
-            size = inputs if layer == 0 else out * self.dir
-            weights += [("i2h_weight", (rows, size)), ("h2h_weight", (rows, out)), *projected] * self.dir
-        return weights + [("i2h_bias", (rows,)), ("h2h_bias", (rows,))] * self.dir * self.num_layers
-
     def _init_weight(self, name: str, arr: ndarray) -> None:
-        begin, prefix = 0, name.removesuffix("rnn_param") if name.endswith("rnn_param") else ""
-        for part, shape in self._parts(arr.size):
-            own = self._of_part[part] or ("zero" if part.endswith("bias") else "uniform")
-            end = begin + math.prod(shape)
-            create(own)._init_weight(InitDesc(prefix + part), arr[begin:end].reshape(shape))
-            begin = end
+        layout = self._layout.of_length(arr.size)
+        if layout is None:
+            raise ValueError(f"RNNFused: {arr.size} numbers are no parameter of {self!r}")
+        prefix = name.removesuffix("rnn_param") if name.endswith("rnn_param") else ""
+        for place, part in layout.split(arr).items():
+            kind = place.split("_", 1)[1]
+            own = self._of_part[kind] or ("zero" if kind.endswith("bias") else "uniform")
+            create(own)._init_weight(InitDesc(prefix + kind), part)
 
 
 def _own(name: str) -> Any:

@@ -21,7 +21,7 @@ from typing import Any
 
 from .. import np
 from .._core import ndarray
-from ._rnn_parts import split_rnn_params
+from ..npx._rnn_layout import GATES, RNNLayout
 
 __all__ = ["check_sha1", "clip_global_norm", "download", "replace_file", "shape_is_known", "split_and_load"]
 __all__ += ["split_data", "split_rnn_params"]
@@ -118,6 +118,33 @@ def shape_is_known(shape: Sequence[int] | None) -> bool:
 
 
 # ---- files
+
+
+def split_rnn_params(
+    param: ndarray,
+    mode: str,
+    num_layers: int,
+    input_size: int,
+    hidden_size: int,
+    bidirectional: bool = False,
+    projection_size: int | None = None,
+) -> dict[str, ndarray]:
+    """The weights and biases in the flat parameter of a recurrent layer (or in its gradient), by name, as views.
+
+    >>> from slipstream.gluon import rnn, utils
+    >>> layer = rnn.GRU(2, input_size=3)
+    >>> layer.initialize()
+    >>> utils.split_rnn_params(layer.rnn_param.data(), "gru", 1, 3, 2)["l0_i2h_weight"].shape
+    (6, 3)
+    """
+    if mode not in GATES:
+        raise ValueError(f"split_rnn_params: mode={mode!r} is none of {', '.join(GATES)}")
+    layout = RNNLayout(mode, num_layers, input_size, hidden_size, 1 + bool(bidirectional), projection_size)
+    if param.shape != (layout.length,):
+        raise ValueError(
+            f"split_rnn_params: the parameter has shape {param.shape}, but the parts need ({layout.length},)"
+        )
+    return layout.split(param)
 
 
 def check_sha1(filename: str | os.PathLike[str], sha1_hash: str) -> bool:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import numpy
-
 from .. import _core
 from .._core import ndarray
 from ..autograd import grad, is_recording, with_gradient
 from ..np._arguments import as_array, public
 from ..np._types import ArrayLike
 from ._nn_norm import dropout
+from ._rnn_layout import RNNLayout
 
 # A cell makes the next state from the projected input, the projected state and the state (for LSTM, a pair of them).
 Cell = Callable[[ndarray, ndarray, Any], Any]
@@ -46,12 +45,7 @@ def _lstm_cell(x: ndarray, h: ndarray, state: Any) -> Any:
     return (_core.sigmoid(leave) * _core.tanh(cell), cell)
 
 
-_CELLS: dict[str, tuple[int, Cell]] = {
-    "rnn_relu": (1, _relu_cell),
-    "rnn_tanh": (1, _tanh_cell),
-    "gru": (3, _gru_cell),
-    "lstm": (4, _lstm_cell),
-}
+_CELLS: dict[str, Cell] = {"rnn_relu": _relu_cell, "rnn_tanh": _tanh_cell, "gru": _gru_cell, "lstm": _lstm_cell}
 
 
 class _Layer:
@@ -63,30 +57,16 @@ class _Layer:
         self.input_bias, self.state_bias = biases
 
 
-def _unpack(
-    parameters: ndarray, gates: int, inputs: int, size: int, layers: int, directions: int, projection: int | None
-) -> list[_Layer]:
-    """All layers' parameters: first every weight (from input, from state, projection), then every bias."""
-    wide, out = gates * size, projection or size
-    at = 0
-
-    def take(*shape: int) -> ndarray:
-        nonlocal at
-        count = int(numpy.prod(shape))
-        part = _core.reshape(_core.slice(parameters, 0, at, 1, count), shape)
-        at += count
-        return part
-
-    shapes = []
-    for layer in range(layers):
-        width = inputs if layer == 0 else out * directions
-        shapes += [[(wide, width), (wide, out), *([(projection, size)] if projection else [])]] * directions
-    needed = sum(rows * columns for kind in shapes for rows, columns in kind) + 2 * wide * len(shapes)
-    if parameters.ndim != 1 or parameters.shape[0] != needed:
-        raise ValueError(f"rnn: parameters have shape {parameters.shape}, but {needed} numbers are needed")
-    weights = [[take(*shape) for shape in kind] for kind in shapes]
-    biases = [[take(wide), take(wide)] for _ in shapes]
-    return [_Layer(w, b) for w, b in zip(weights, biases, strict=True)]
+def _unpack(parameters: ndarray, layout: RNNLayout) -> list[_Layer]:
+    """All layers' parameters."""
+    if parameters.shape != (layout.length,):
+        raise ValueError(f"rnn: parameters have shape {parameters.shape}, but {layout.length} numbers are needed")
+    parts = layout.split(parameters)
+    layers = []
+    for place in layout.places:
+        own = [parts[f"{place}_{kind}"] for kind in layout.kinds]
+        layers.append(_Layer(own[:-2], own[-2:]))
+    return layers
 
 
 def _steps(length: int, backwards: bool) -> Iterator[int]:
@@ -224,10 +204,10 @@ def rnn(
     x = as_array(data)
     if x.ndim != 3:
         raise ValueError(f"rnn: data of shape {x.shape} must be (length, batch, inputs)")
-    gates, cell = _CELLS[mode]
+    cell = _CELLS[mode]
     directions = 2 if bidirectional else 1
     packed = as_array(parameters, x.device)
-    layers = _unpack(packed, gates, x.shape[2], state_size, num_layers, directions, projection_size)
+    layers = _unpack(packed, RNNLayout(mode, num_layers, x.shape[2], state_size, directions, projection_size))
     states = [as_array(state, x.device)]
     if mode == "lstm":
         if state_cell is None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import initializer, np, npx
 from ..._core import ndarray
 from ...device import named
-from .._rnn_parts import GATES, part_shapes, split_rnn_params
+from ...npx._rnn_layout import RNNLayout
 from .._sizes import whole
 from ..block import HybridBlock
 from ..parameter import Parameter
@@ -86,7 +85,7 @@ class _Recurrent(HybridBlock):
         self._use_sequence_length = use_sequence_length
         self.rnn_param = Parameter(
             "rnn_param",
-            shape=(self._length(input_size) if input_size else -1,),
+            shape=(self._packed(input_size).length if input_size else -1,),
             dtype=dtype,
             allow_deferred_init=True,
             init=initializer.RNNFused(
@@ -105,19 +104,15 @@ class _Recurrent(HybridBlock):
 
     # ---- the flat parameter
 
-    def _shapes(self, input_size: int) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of the parts, in their order."""
+    def _packed(self, input_size: int) -> RNNLayout:
         sizes = (self._num_layers, input_size, self._hidden_size, self._directions, self._projection_size)
-        return part_shapes(self._mode, *sizes)
-
-    def _length(self, input_size: int) -> int:
-        return sum(math.prod(shape) for shape in self._shapes(input_size).values())
+        return RNNLayout(self._mode, *sizes)
 
     def _width(self) -> int:
         """The number of input features, which the length of the parameter tells; not above 0 if it is not known."""
         shape = self.rnn_param.shape
-        spare = shape[0] - self._length(0) if shape else 0
-        return spare // (GATES[self._mode] * self._hidden_size * self._directions)
+        layout = self._packed(0).of_length(shape[0]) if shape else None
+        return layout.inputs if layout else 0
 
     def parts(self, device: Any = None) -> dict[str, ndarray]:
         """The weights and biases by MXNet 1's names (`l0_i2h_weight`), as views of the flat parameter.
@@ -128,15 +123,14 @@ class _Recurrent(HybridBlock):
         >>> {name: part.shape for name, part in layer.parts().items()}["l0_i2h_weight"]
         (6, 3)
         """
-        sizes = (self._num_layers, self._width(), self._hidden_size, self._directions == 2, self._projection_size)
-        return split_rnn_params(self.rnn_param.data(device), self._mode, *sizes)
+        return self._packed(self._width()).split(self.rnn_param.data(device))
 
     def _converted(self, loaded: dict[str, ndarray], path: str) -> dict[str, ndarray]:
         """MXNet 1 stored the parts one by one."""
         first = loaded.get(f"{path}l0_i2h_weight")
         if first is None or first.ndim != 2:
             return loaded
-        names = [path + name for name in self._shapes(first.shape[1])]
+        names = [path + name for name in self._packed(first.shape[1]).shapes]
         if any(name not in loaded for name in names):
             return loaded
         flat = np.concatenate([loaded[name].reshape((-1,)) for name in names])
@@ -149,7 +143,7 @@ class _Recurrent(HybridBlock):
         if self._input_size not in (0, input_size):
             raise ValueError(f"{type(self).__name__}: {input_size} input features, but input_size={self._input_size}")
         self._input_size = input_size
-        self.rnn_param.shape = (self._length(input_size),)
+        self.rnn_param.shape = (self._packed(input_size).length,)
 
     def infer_shape(self, inputs: ndarray, *args: Any) -> None:
         """The number of input features is that of the first batch."""
