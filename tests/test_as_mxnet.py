@@ -39,6 +39,12 @@ metric = mx.metric.Accuracy()
 metric.update([np.array([1])], [np.array([[0.0, 1.0]])])
 assert metric.get() == ('accuracy', 1.0)
 mx.test_utils.assert_almost_equal(np.ones(2), [1, 1])
+assert not list(mx.test_utils.list_gpus())
+import pathlib, tempfile
+folder = pathlib.Path(tempfile.mkdtemp())
+(folder / 'there.txt').write_text('x')
+assert mx.test_utils.download((folder / 'there.txt').as_uri(), dirname=str(folder / 'a')) == str(folder / 'a/there.txt')
+assert (folder / 'a/there.txt').read_text() == 'x'
 assert mx.util.is_np_array() and mx.kv.create('local').type == 'local'
 assert issubclass(mx.base.MXNetError, RuntimeError) and mx.__version__.startswith('2.')
 for wrong, usual in {

@@ -7,6 +7,8 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from inspect import signature
 from typing import Any, TypeVar
 
 from .._core import ndarray
@@ -396,6 +398,8 @@ class Block:
     # ---- calls
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not args and not kwargs and _needs_arguments(type(self).forward):
+            return self  # MXNet 2 keeps weak references in _children: programs write `block()(x)` over its values
         try:
             return self.forward(*args, **kwargs) if self._direct else self._call(args, kwargs)
         except AttributeError as error:
@@ -448,6 +452,12 @@ class Block:
         ...
         """
         print(summarize(self, inputs))
+
+
+@lru_cache(maxsize=1024)
+def _needs_arguments(forward: Callable[..., Any]) -> bool:
+    _, *asked = signature(forward).parameters.values()
+    return any(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in asked)
 
 
 _OWN_DICTS = frozenset(Block.__annotations__)
