@@ -230,6 +230,16 @@ def _download(
     return gluon.utils.download(url, path, overwrite, retries=max(1, retries))
 
 
+def _get_mnist(path: str = "data") -> dict[str, Any]:
+    """MNIST as NumPy's arrays: images of (1, 28, 28) from 0 to 1, and labels. Its files are in the folder."""
+    found = {}
+    for part, train in (("train", True), ("test", False)):
+        images, labels = gluon.data.vision.MNIST(path, train)[:]
+        found[f"{part}_data"] = images.asnumpy().transpose(0, 3, 1, 2).astype(numpy.float32) / 255
+        found[f"{part}_label"] = labels.asnumpy()
+    return found
+
+
 def _test_utils() -> dict[str, Any]:
     def rand_shape_nd(num_dim: int, dim: int = 10) -> tuple[int, ...]:
         return tuple(numpy.random.randint(1, dim + 1, size=num_dim).tolist())
@@ -247,7 +257,7 @@ def _test_utils() -> dict[str, Any]:
 
     names = {"assert_almost_equal": assert_almost_equal, "almost_equal": almost_equal, "same": same}
     names.update({"default_context": devices.current_device, "default_device": devices.current_device})
-    names.update({"download": _download, "list_gpus": list_gpus})
+    names.update({"download": _download, "get_mnist": _get_mnist, "list_gpus": list_gpus})
     return {**names, "rand_ndarray": rand_ndarray, "rand_shape_nd": rand_shape_nd}
 
 
