@@ -57,6 +57,19 @@ metric = mx.metric.Accuracy()
 metric.update([np.array([1])], [np.array([[0.0, 1.0]])])
 assert metric.get() == ('accuracy', 1.0)
 mx.test_utils.assert_almost_equal(np.ones(2), [1, 1])
+assert not list(mx.test_utils.list_gpus())
+import pathlib, tempfile
+folder = pathlib.Path(tempfile.mkdtemp())
+(folder / 'there.txt').write_text('x')
+assert mx.test_utils.download((folder / 'there.txt').as_uri(), dirname=str(folder / 'a')) == str(folder / 'a/there.txt')
+assert (folder / 'a/there.txt').read_text() == 'x'
+for part in ('train', 't10k'):
+    head = bytes([0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 28, 0, 0, 0, 28])
+    (folder / f'{part}-images-idx3-ubyte').write_bytes(head + bytes([51] * 784))
+    (folder / f'{part}-labels-idx1-ubyte').write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 1, 7]))
+mnist = mx.test_utils.get_mnist(str(folder))
+assert mnist['train_data'].shape == (1, 1, 28, 28) and mnist['test_label'] == 7
+assert 0.19 < mnist['test_data'].max() < 0.21
 assert mx.util.is_np_array() and mx.kv.create('local').type == 'local'
 assert issubclass(mx.base.MXNetError, RuntimeError) and mx.__version__.startswith('2.')
 for wrong, usual in {

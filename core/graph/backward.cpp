@@ -17,8 +17,19 @@ struct Entry {
   uint32_t uses = 0;             // nodes whose gradients are still to come
   int variable = -1;             // its gradient is asked for, as this variable
   bool needed = false;           // a leaf or variable lies behind it
+  const Node* freed = nullptr;   // a node behind it that an earlier pass freed
+  uint64_t constant_from = 0;    // it cannot be differentiated: a constant for what was recorded after this number
   bool own = false;              // the gradient is an array of this pass alone, and may be written
   std::vector<Array> lefts, rights;  // products that are still to be added
+
+  // A node that was freed got a number then. What has a lower one counts on its gradient, and has none either; what has
+  // a higher one was computed from its values alone.
+  void look_behind(const Entry& from) {
+    bool here = from.node->forgotten;
+    uint64_t since = here ? from.node->sequence : from.constant_from;
+    if (here || from.freed) freed = here ? from.node.get() : from.freed;
+    if (node->sequence <= since) constant_from = std::max(constant_from, since);
+  }
 };
 
 class Pass final : public Spread {
@@ -58,14 +69,17 @@ class Pass final : public Spread {
   void add_products(Entry& entry);
   void finish(Entry& entry, bool leaves);
   void step(Entry& entry, bool leaves);
+  void check_heads() const;
+  uint64_t after_all() const;
 
   bool retain_, create_;
+  uint64_t freed_at_ = 0;
   std::vector<Entry> entries_;
   std::unordered_map<const Node*, int> numbers_;
   std::vector<int> order_;  // from inputs to results
   std::vector<std::pair<int, Array>> heads_;
   std::vector<Array> found_;  // gradients of the variables
-  std::vector<int> same_;     // the first variable that each one is
+  std::vector<int> same_;  // the first variable that each one is
   Entry* current_ = nullptr;
 };
 
@@ -105,9 +119,6 @@ void Pass::add_variable(const Array& variable, int number) {
 void Pass::explore(bool leaves) {
   for (size_t at = 0; at < entries_.size(); at++) {
     Node* node = entries_[at].node.get();
-    if (node->forgotten)
-      fail(ErrorKind::runtime, "backward: the graph of ", node->name(), ", recorded at ", place(node->source),
-           ", was used and freed by an earlier backward(); to use it again, call that with retain_graph=True");
     for (const Ref<Node>& input : node->inputs())
       if (input) entry_of(input.get());
   }
@@ -118,14 +129,39 @@ void Pass::explore(bool leaves) {
   });
   for (int number : order_) {
     Entry& entry = entries_[static_cast<size_t>(number)];
+    bool behind = false;
+    entry.look_behind(entry);
+    for (const Ref<Node>& input : entry.node->inputs()) {
+      if (!input) continue;
+      const Entry& from = entries_[static_cast<size_t>(numbers_.at(input.get()))];
+      entry.look_behind(from);
+      behind |= from.needed;
+    }
     entry.needed = leaves ? entry.node->is_leaf() || entry.node->attached : entry.variable >= 0;
-    for (const Ref<Node>& input : entry.node->inputs())
-      entry.needed |= input && entries_[static_cast<size_t>(numbers_.at(input.get()))].needed;
+    entry.needed |= behind && !entry.constant_from;
   }
+  check_heads();
   for (Entry& entry : entries_)
-    if (entry.needed)
+    if (entry.needed && !entry.constant_from)
       for (const Ref<Node>& input : entry.node->inputs())
         if (input) entries_[static_cast<size_t>(numbers_.at(input.get()))].uses++;
+}
+
+void Pass::check_heads() const {
+  for (const auto& [number, g] : heads_) {
+    const Entry& head = entries_[static_cast<size_t>(number)];
+    if (head.freed && (head.constant_from || !head.needed))
+      fail(ErrorKind::runtime, "backward: the graph of ", head.freed->name(), ", recorded at ",
+           place(head.freed->source),
+           ", was used and freed by an earlier backward(); to use it again, call that with retain_graph=True");
+  }
+}
+
+// A number above those of all that was recorded so far.
+uint64_t Pass::after_all() const {
+  for (const Entry& entry : entries_)
+    if (entry.node) flags.clock = std::max(flags.clock, entry.node->sequence);
+  return ++flags.clock;
 }
 
 void Pass::accumulate(Array& sum, Array&& g, bool& own) {
@@ -200,7 +236,7 @@ void Pass::step(Entry& entry, bool leaves) {
   for (const Array& g : entry.gradients) any |= static_cast<bool>(g);
   std::vector<Entry*> inputs;
   for (const Ref<Node>& input : node.inputs()) {
-    if (!input) continue;
+    if (!input || entry.constant_from) continue;
     inputs.push_back(&entries_[static_cast<size_t>(numbers_.at(input.get()))]);
     wanted |= inputs.back()->needed;
   }
@@ -220,12 +256,14 @@ void Pass::step(Entry& entry, bool leaves) {
     node.forget();
     std::span<const Ref<Node>> left = node.inputs();
     node.forgotten = left.size() != 1 || !left[0] || !left[0]->is_leaf();
+    if (node.forgotten && !create_) node.sequence = freed_at_;
   }
   for (Entry* input : inputs)
     if (--input->uses == 0 && leaves && input->node->is_leaf()) finish(*input, true);
 }
 
 void Pass::run(bool leaves) {
+  freed_at_ = after_all();
   for (auto& [number, g] : heads_) {
     Entry& entry = entries_[static_cast<size_t>(number)];
     if (entry.gradients.empty()) entry.gradients.emplace_back();
@@ -245,8 +283,12 @@ void Pass::run(bool leaves) {
     if (leaves && entry.node->attached)
       static_cast<Leaf&>(*entry.node->attached).receive(entry.gradients.empty() ? Array() : entry.gradients[0]);
     step(entry, leaves);
-    entry.node.reset();
+    if (!create_) entry.node.reset();
   }
+  if (!create_ || retain_) return;
+  freed_at_ = after_all();  // what this pass recorded is no later than what it freed
+  for (Entry& entry : entries_)
+    if (entry.node && entry.node->forgotten) entry.node->sequence = freed_at_;
 }
 
 // A gradient that does not depend on the variables: it can be differentiated all the same, and gives zeros.

@@ -32,9 +32,9 @@ class Node {
   virtual bool is_leaf() const { return false; }
   virtual int results() const { return 1; }
 
-  uint64_t sequence = 0;  // above those of all inputs
+  uint64_t sequence = 0;  // above those of all inputs; once it is forgotten, of all that was recorded before
   SourceId source = 0;    // the line that recorded it
-  bool forgotten = false;
+  bool forgotten = false;  // used and freed by a backward pass
   Ref<Node> attached;     // the leaf that gets the result's gradient too, where one is attached to the result
   bool derived = false;          // from what was written into the array's storage, up to this version of it
   uint32_t derived_version = 0;

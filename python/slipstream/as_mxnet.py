@@ -26,7 +26,7 @@ import numpy
 
 from . import __version__ as _version
 from . import device as devices
-from . import errors, np, npx
+from . import errors, gluon, np, npx
 
 # ---- what stands for what
 
@@ -287,9 +287,29 @@ def almost_equal(a: Any, b: Any, rtol: float | None = None, atol: float | None =
     return True
 
 
+def _download(
+    url: str, fname: str | None = None, dirname: str | None = None, overwrite: bool = False, retries: int = 5
+) -> str:
+    path = os.path.join(dirname or "", fname or url.split("/")[-1])
+    return gluon.utils.download(url, path, overwrite, retries=max(1, retries))
+
+
+def _get_mnist(path: str = "data") -> dict[str, Any]:
+    """MNIST as NumPy's arrays: images of (1, 28, 28) from 0 to 1, and labels. Its files are in the folder."""
+    found = {}
+    for part, train in (("train", True), ("test", False)):
+        images, labels = gluon.data.vision.MNIST(path, train)[:]
+        found[f"{part}_data"] = images.asnumpy().transpose(0, 3, 1, 2).astype(numpy.float32) / 255
+        found[f"{part}_label"] = labels.asnumpy()
+    return found
+
+
 def _test_utils() -> dict[str, Any]:
     def rand_shape_nd(num_dim: int, dim: int = 10) -> tuple[int, ...]:
         return tuple(numpy.random.randint(1, dim + 1, size=num_dim).tolist())
+
+    def list_gpus() -> range:
+        return range(devices.num_gpus())
 
     def rand_ndarray(shape: Any, stype: str = "default", dtype: Any = None, ctx: Any = None, **_: Any) -> Any:
         if stype != "default":
@@ -301,6 +321,7 @@ def _test_utils() -> dict[str, Any]:
 
     names = {"assert_almost_equal": assert_almost_equal, "almost_equal": almost_equal, "same": same}
     names.update({"default_context": devices.current_device, "default_device": devices.current_device})
+    names.update({"download": _download, "get_mnist": _get_mnist, "list_gpus": list_gpus})
     return {**names, "rand_ndarray": rand_ndarray, "rand_shape_nd": rand_shape_nd}
 
 

@@ -190,14 +190,15 @@ def test_after_the_graph_is_freed() -> None:
     y.backward()
     with autograd.record():
         y = h * 5
-    with pytest.raises(RuntimeError, match="was used and freed by an earlier backward"):
-        y.backward()
-    same(h.grad, [3])
-    h.attach_grad()  # no part of a graph any more: a leaf
-    with autograd.record():
-        y = h * 5
-    y.backward()
+    y.backward()  # h is no part of a graph any more: a leaf
     same(h.grad, [5])
+    with pytest.raises(RuntimeError, match="was used and freed by an earlier backward"):
+        h.backward()
+    h.attach_grad()
+    with autograd.record():
+        y = h * 7
+    y.backward()
+    same(h.grad, [7])
     same(w.grad, [12])
 
 

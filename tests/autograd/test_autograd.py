@@ -12,7 +12,7 @@ import numpy
 import pytest
 from gradcheck import check, leaf
 
-from slipstream import _core, autograd, cpu, engine, np, npx
+from slipstream import _core, autograd, cpu, engine, gluon, np, npx
 
 
 def same(got: Any, expected: Any) -> None:
@@ -205,6 +205,64 @@ def test_a_graph_is_freed_unless_it_is_kept() -> None:
     same(x.grad, [32])
     with pytest.raises(RuntimeError, match=rf"multiply, recorded at .*line {line}, in test_a.*retain_graph=True"):
         z.backward()
+
+
+def test_results_of_a_freed_graph_are_constants_from_then_on() -> None:
+    w, state = leaf([2.0]), np.array([3.0], dtype="float64")
+    for value in (3.0, 6.0, 12.0):  # as a recurrent network's state goes from batch to batch
+        with autograd.record():
+            state = state * w
+            y = state * 5
+        y.backward()
+        same(w.grad, [5 * value])
+    with autograd.record():
+        z = state + 1
+    with pytest.raises(RuntimeError, match=r"the graph of multiply, .* was used and freed by an earlier backward"):
+        z.backward()  # nothing would be left of its gradient
+    with autograd.record():
+        z = state * w
+        of_state, of_w = autograd.grad(z, [state, w])
+    same(of_state, [2])
+    same(of_w, [24])
+
+
+def test_what_was_recorded_before_needs_the_freed_graph() -> None:
+    w, v = leaf([2.0]), leaf([7.0])
+    with autograd.record():
+        trunk = w * w
+        one, two = trunk * v, trunk + v
+        later = two * v
+    one.backward()
+    for head in (two, later):
+        with pytest.raises(RuntimeError, match=r"multiply, .* was used and freed by an earlier backward"):
+            head.backward()
+    with autograd.record():
+        last = two * v  # knows the sum as it was
+    last.backward()
+    same(v.grad, [11])
+    with autograd.record():
+        y = w * w * w
+        (slope,) = autograd.grad(y, [w], create_graph=True, retain_graph=False)
+    with pytest.raises(RuntimeError, match="was used and freed by an earlier backward"):
+        slope.backward()
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_states_of_recurrent_layers_go_from_batch_to_batch(layers: int) -> None:
+    net = gluon.rnn.LSTM(4, layers)
+    net.initialize()
+    x, state, shown = np.ones((3, 2, 5)), net.begin_state(2), net.begin_state(2)
+    for _ in range(3):
+        shown = [s.detach() for s in shown]
+        grads = []
+        for start in (state, shown):
+            with autograd.record():
+                out, after = net(x, start)
+                y = (out * out).sum()
+            y.backward()
+            grads.append([p.grad().asnumpy().copy() for p in net.collect_params().values()])
+            state, shown = (after, shown) if start is state else (state, after)
+        assert all(map(numpy.array_equal, *grads))
 
 
 def test_heads_that_are_leaves() -> None:

@@ -179,6 +179,29 @@ def test_children_written_by_user_code() -> None:
 # ---- MXNet 1's names
 
 
+class AsInMXNet2(Block):
+    """There the values of _children are weak references: called without arguments they give their block."""
+
+    def add(self, block: Block) -> None:
+        self.register_child(block)
+
+    def forward(self, x: Any) -> Any:
+        for block in self._children.values():
+            x = block()(x)
+        return x
+
+
+def test_children_called_as_references() -> None:
+    net = AsInMXNet2()
+    net.add(nn.Dense(4, activation="relu"))
+    net.add(nn.Dense(2))
+    net.initialize()
+    for _ in range(2):
+        assert net(np.ones((3, 5))).shape == (3, 2)
+    with pytest.raises(TypeError):  # nobody refers to it
+        net()
+
+
 def test_names_prefixes_and_scopes() -> None:
     net = Net(prefix="net_")
     assert (net.name, net.prefix) == ("net", "net_")

@@ -126,8 +126,19 @@ def test_items_of_different_lengths_need_padding() -> None:
     assert next(iter(data.DataLoader([[1, 2], [3]], 2, batchify_fn=batchify.Pad()))).tolist() == [[1, 2], [3, 0]]
 
 
+def test_a_part_that_lists_numbers_is_an_array() -> None:
+    clicks = [(np.ones(3), [numpy.float32(i)]) for i in range(4)]
+    for workers in (0, 1):
+        features, labels = next(iter(data.DataLoader(clicks, 4, num_workers=workers)))
+        assert (features.shape, labels.shape, labels.dtype) == ((4, 3), (4, 1), numpy.float32)
+    nested = next(iter(data.DataLoader([(1, [np.ones(2), 3])] * 2, 2)))
+    assert [nested[1][0].shape, nested[1][1].tolist()] == [(2, 2), [3, 3]]
+
+
 def test_batchify() -> None:
     assert batchify.Stack()([[1, 2], [3, 4]]).tolist() == [[1, 2], [3, 4]]
+    pictures, labels = batchify.Stack()([(np.ones((2, 2)), 3), (np.zeros((2, 2)), 4)])
+    assert (pictures.shape, labels.tolist()) == ((2, 2, 2), [3, 4])
     with pytest.raises(ValueError, match="Stack: the items have different shapes"):
         batchify.Stack()([[1], [1, 2]])
     ragged = [numpy.ones((1, 3), "float32"), numpy.ones((2, 2), "float32")]
@@ -324,7 +335,10 @@ def test_mnist(tmp_path: Path, rng: numpy.random.Generator) -> None:
     x, y = found[1]
     assert (x.shape, x.dtype, y, y.dtype) == ((28, 28, 1), numpy.uint8, 1, numpy.int32)
     assert (x.asnumpy()[:, :, 0] == images[1]).all()
-    assert found[:2][0].shape == (2, 28, 28, 1)
+    some, marks = found[:2]
+    assert some.shape == (2, 28, 28, 1)
+    assert isinstance(y, np.ndarray)
+    assert (some.asnumpy()[marks.asnumpy() == 1] == images[1:2, ..., None]).all()
     loader = data.DataLoader(data.vision.FashionMNIST(str(tmp_path)), 2)
     assert [b[1].tolist() for b in loader] == [[3, 1], [2]]
     (tmp_path / "train-labels-idx1-ubyte").write_bytes(idx((2,), labels[:2]))

@@ -9,7 +9,8 @@ array([[1, 2],
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from numbers import Number
 from typing import Any
 
 import numpy
@@ -28,18 +29,22 @@ def _made(values: Any) -> ndarray:
 
 
 class Stack:
-    """Items of one shape, along a new first axis.
+    """Items of one shape, along a new first axis; those that are tuples part by part.
 
     >>> Stack()([np.ones(2), np.zeros(2)]).shape
     (2, 2)
+    >>> Stack()([(np.ones(2), 3), (np.zeros(2), 4)])[1]
+    array([3, 4], dtype=int64)
     """
 
     def __init__(self, use_shared_mem: bool = False) -> None:
         self._use_shared_mem = use_shared_mem
 
-    def __call__(self, data: Sequence[Any]) -> ndarray:
+    def __call__(self, data: Sequence[Any]) -> Any:
         if isinstance(data[0], ndarray):
             return np.stack(list(data))
+        if isinstance(data[0], tuple):
+            return [self(part) for part in _parts(data)]
         try:
             return _made(data)
         except ValueError:
@@ -137,17 +142,29 @@ class Group:
         return tuple(fn([item[i] for item in data]) for i, fn in enumerate(self._fn))
 
 
+def _parts(data: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """The first parts of all items, the second, and so on."""
+    if len(counts := {len(item) for item in data}) > 1:
+        raise ValueError(f"items of a batch have {sorted(counts)} parts; batchify_fn=batchify.Pad() fills up")
+    return zip(*data, strict=True)
+
+
+def _is_row(part: Any) -> bool:
+    return isinstance(part, list) and bool(part) and all(isinstance(x, (Number, numpy.generic)) for x in part)
+
+
 def default_batchify_fn(data: Sequence[Any]) -> Any:
-    """Arrays and numbers stacked; items that are tuples part by part.
+    """Arrays and numbers stacked; items that are tuples or lists part by part. A part that lists numbers is an array.
 
     >>> default_batchify_fn([(1, 2), (3, 4)])
     [array([1, 3], dtype=int64), array([2, 4], dtype=int64)]
+    >>> default_batchify_fn([(1, [2, 5]), (3, [4, 6])])[1]
+    array([[2, 5],
+           [4, 6]], dtype=int64)
     """
     first = data[0]
     if isinstance(first, (tuple, list)):
-        if len(counts := {len(item) for item in data}) > 1:
-            raise ValueError(f"items of a batch have {sorted(counts)} parts; batchify_fn=batchify.Pad() fills up")
-        return [default_batchify_fn(part) for part in zip(*data, strict=True)]
+        return [Stack()(part) if all(map(_is_row, part)) else default_batchify_fn(part) for part in _parts(data)]
     if isinstance(first, str):
         return list(data)
     if isinstance(first, dict):

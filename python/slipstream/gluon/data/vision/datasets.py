@@ -36,7 +36,7 @@ class _Images(Dataset):
         if len(values) != len(labels):
             raise ValueError(f"{type(self).__name__}: {len(values)} images, but {len(labels)} labels in {self._root}")
         self._data: ndarray = np.array(values, dtype=values.dtype)
-        self._label = labels
+        self._label: ndarray = np.array(labels, dtype=labels.dtype)
 
     def _read(self) -> tuple[_Raw, _Raw]:
         raise NotImplementedError
