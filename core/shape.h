@@ -68,6 +68,10 @@ class Dims {
     push_back(v);
     std::rotate(begin() + at, end() - 1, end());
   }
+  void reverse() {
+    int64_t* at = data();
+    for (int i = 0, j = n_ - 1; i < j; i++, j--) std::swap(at[i], at[j]);
+  }
   void erase(int at) {
     std::copy(begin() + at + 1, end(), begin() + at);
     resize(n_ - 1);
