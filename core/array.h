@@ -179,7 +179,7 @@ class Array : public View {
   // How it was computed, where a program recorded that (graph/tape.h); most arrays have none. It is no part of the
   // value: setting it does not change the array.
   tape::Node* node() const { return node_.get(); }
-  void set_node(Ref<tape::Node> node) const { node_ = std::move(node); }
+  void set_node(Ref<tape::Node> node) const { node_.swap(node); }
   // The same array without a history.
   Array detached() const { return Array(*this, Detached()); }
   // Another array over the same storage, without a history.

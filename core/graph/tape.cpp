@@ -13,26 +13,27 @@ thread_local constinit Running running;
 // ---- life -----------------------------------------------------------------------------------------------------------
 
 namespace {
-thread_local constinit Node* waiting = nullptr;
-thread_local constinit bool ending = false;
+thread_local constinit struct {
+  bool now = false;
+  Node* waiting = nullptr;
+} ending;
 }  // namespace
 
 thread_local constinit Blocks<64> Node::blocks_[kSizes];
 
 // What a node holds ends after it, one by one: nodes that end meanwhile wait in a list.
 void Node::end(Node* node) {
-  if (ending) {
-    node->sequence = reinterpret_cast<uint64_t>(std::exchange(waiting, node));  // its number is no longer of use
+  if (ending.now) {
+    node->sequence = reinterpret_cast<uint64_t>(std::exchange(ending.waiting, node));  // its number is no longer of use
     return;
   }
-  ending = true;
-  delete node;
-  while (waiting) {
-    Node* next = waiting;
-    waiting = reinterpret_cast<Node*>(next->sequence);
-    delete next;
-  }
-  ending = false;
+  ending.now = true;
+  do {
+    delete node;
+    node = ending.waiting;
+    if (node) ending.waiting = reinterpret_cast<Node*>(node->sequence);
+  } while (node);
+  ending.now = false;
 }
 
 SourceId here() { return engine::source(); }
@@ -153,7 +154,7 @@ class Selection final : public Node {
  private:
   const char* op_;
   Ref<Node> input_;
-  Shape shape_;      // of what is selected from
+  Shape shape_;  // of what is selected from
   Strides strides_;  // of the selection in a row-major array of that shape
   int64_t offset_;
   DType dtype_;

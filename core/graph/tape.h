@@ -143,7 +143,8 @@ void add_product(int input, const Array& left, const Array& g);
 template <class F>
 Array selected(const char* op, const Array& x, F&& select);
 template <class F>
-void note_selected(const char* op, const Array& result, const Array& x, const View& selected, F&& select);
+[[gnu::always_inline]] inline void note_selected(const char* op, const Array& result, const Array& x,
+                                                 const View& selected, F&& select);
 // `inner` is how it lies in such an array.
 void note_selection(const char* op, const Array& result, const Array& x, const View& inner);
 // If x is such an array itself, of which `selected` is the view.
@@ -158,8 +159,9 @@ Array selected(const char* op, const Array& x, F&& select) {
 
 // Of `result`, which is the view `selected` of x, or a copy of that.
 template <class F>
-void note_selected(const char* op, const Array& result, const Array& x, const View& selected, F&& select) {
-  if (!note_selection_of_rows(op, result, x, selected)) note_selection(op, result, x, select(View(x.dtype, x.shape)));
+inline void note_selected(const char* op, const Array& result, const Array& x, const View& selected, F&& select) {
+  if (!note_selection_of_rows(op, result, x, selected)) [[unlikely]]
+    note_selection(op, result, x, select(View(x.dtype, x.shape)));
 }
 
 // The elements of x that `inner` names in a row-major array of its shape, and the reverse: zeros with g there.
