@@ -144,7 +144,7 @@ class SmallVec {
 
  private:
   void grow() {
-    int bigger = capacity_ * 2;
+    int bigger = (capacity_ < N ? N : capacity_) * 2;
     auto* to = static_cast<T*>(::operator new(sizeof(T) * static_cast<size_t>(bigger), std::align_val_t{alignof(T)}));
     for (int i = 0; i < size_; i++) new (to + i) T(std::move(begin()[i]));
     int n = size_;
@@ -161,8 +161,9 @@ class SmallVec {
     } else if constexpr (is_relocatable<T>) {
       size_ = std::exchange(o.size_, 0);
       if (size_ > 0) std::memcpy(inline_, o.inline_, sizeof(T));  // mostly all, and of known size
-      if (size_ > 1)
-        std::memcpy(inline_ + sizeof(T), o.inline_ + sizeof(T), sizeof(T) * static_cast<size_t>(size_ - 1));
+      if constexpr (N > 1)
+        if (size_ > 1)
+          std::memcpy(inline_ + sizeof(T), o.inline_ + sizeof(T), sizeof(T) * static_cast<size_t>(size_ - 1));
     } else {
       for (T& v : o) emplace_back(std::move(v));
       o.clear();
