@@ -11,13 +11,7 @@ PyTypeObject* ndarray_type = nullptr;
 // ---- the object
 
 PyObject* wrap(Array&& array) {
-  PyObject* o = static_cast<PyObject*>(PyObject_Malloc(sizeof(ArrayObject)));
-  if (!o) throw std::bad_alloc();
-  PyObject_Init(o, ndarray_type);
-  auto* self = reinterpret_cast<ArrayObject*>(o);
-  new (&self->array) Array(std::move(array));
-  self->weakrefs = nullptr;
-  return o;
+  return wrap_made([&] { return std::move(array); });
 }
 
 void dealloc_array(PyObject* o) {
@@ -67,7 +61,13 @@ namespace {
 
 template <auto F>
 PyObject* get(PyObject* self, void*) {
-  return guarded([&] { return F(as_array(self)).release().ptr(); });
+  return guarded([&] {
+    const Array& a = as_array(self);
+    if constexpr (std::is_same_v<decltype(F(a)), Array>)
+      return wrap_made([&] { return F(a); });
+    else
+      return F(a).release().ptr();
+  });
 }
 
 nb::object shape_of(const Array& a) { return to_tuple(a.shape); }
@@ -79,10 +79,10 @@ nb::object itemsize_of(const Array& a) { return nb::int_(itemsize(a.dtype)); }
 nb::object nbytes_of(const Array& a) { return nb::int_(a.nbytes()); }
 nb::object device_property(const Array& a) { return device_object(a.device()); }
 
-nb::object transposed(const Array& a) { return nb::cast(transpose(a)); }
-nb::object matrix_transposed(const Array& a) {
+Array transposed(const Array& a) { return transpose(a); }
+Array matrix_transposed(const Array& a) {
   if (a.ndim() < 2) fail(ErrorKind::value, "mT: the array has ", a.ndim(), " dimensions, but needs at least 2");
-  return nb::cast(swapaxes(a, -1, -2));
+  return swapaxes(a, -1, -2);
 }
 
 Array part(const Array& a, bool imaginary) {
@@ -98,9 +98,9 @@ Array part(const Array& a, bool imaginary) {
     });
   return made;
 }
-nb::object real_part(const Array& a) { return nb::cast(is_complex(a.dtype) ? part(a, false) : a); }
-nb::object imaginary_part(const Array& a) {
-  return nb::cast(is_complex(a.dtype) ? part(a, true) : full(a.shape, Scalar::of(int64_t{0}), a.dtype, a.device()));
+Array real_part(const Array& a) { return is_complex(a.dtype) ? part(a, false) : a; }
+Array imaginary_part(const Array& a) {
+  return is_complex(a.dtype) ? part(a, true) : full(a.shape, Scalar::of(int64_t{0}), a.dtype, a.device());
 }
 
 int set_part(PyObject* self, PyObject* value, bool imaginary) {
@@ -143,7 +143,7 @@ nb::object flags_of(const Array& a) {
 PyObject* copy_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
   return guarded([&] {
     Arguments<1>("copy", {"order"}, args, n, keywords);
-    return wrap(copy(as_array(self)));
+    return wrap_made([&] { return copy(as_array(self)); });
   });
 }
 PyObject* copy_plain(PyObject* self, PyObject*) {

@@ -35,6 +35,21 @@ extern PyTypeObject* ndarray_type;
 inline bool is_ndarray(PyObject* o) { return Py_TYPE(o) == ndarray_type || PyType_IsSubtype(Py_TYPE(o), ndarray_type); }
 inline Array& as_array(PyObject* o) { return reinterpret_cast<ArrayObject*>(o)->array; }
 PyObject* wrap(Array&& array);  // a new reference; throws where there is no memory
+// The same for the array that `make` gives, which comes into being where it stays.
+template <class F>
+PyObject* wrap_made(F&& make) {
+  struct Room {
+    void* memory = PyObject_Malloc(sizeof(ArrayObject));
+    ~Room() {
+      if (memory) PyObject_Free(memory);
+    }
+  } room;
+  if (!room.memory) throw std::bad_alloc();
+  new (&static_cast<ArrayObject*>(room.memory)->array) Array(make());
+  auto* self = static_cast<ArrayObject*>(std::exchange(room.memory, nullptr));
+  self->weakrefs = nullptr;
+  return PyObject_Init(reinterpret_cast<PyObject*>(self), ndarray_type);
+}
 
 // What an operand is, found by the cheapest test first.
 enum class Given : uint8_t { array, boolean, integer, real, complex, numpy, sequence, unknown };

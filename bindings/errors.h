@@ -104,7 +104,7 @@ class NoGil {  // released while this lives, if it was held
 
 void* release_gil();        // nullptr if this thread does not hold it
 void retake_gil(void* state);
-bool gil_is_lent();         // did this thread release it so? Quicker to ask than Python
+extern thread_local constinit bool gil_is_lent;  // did this thread release it so? Quicker to ask than Python
 
 // A Python object that any thread may copy and drop. Dropped without the GIL it is released later, by the main thread:
 // a worker must never wait for the GIL while somebody who holds it waits for the worker.

@@ -164,13 +164,17 @@ struct DLManagedVersioned {
 };
 constexpr uint64_t kReadOnly = 1, kCopied = 2;
 
-// What a consumer of the tensor holds: the array's handle keeps the memory.
+// What a consumer of the tensor holds: the array's handle keeps the memory. It may let go on any thread, without the
+// GIL.
 template <class Managed>
 struct Lent {
   Managed managed;
-  Array array;
+  Shared handle;
   Dims shape, strides;
-  ~Lent() { count_lent(array, !array.storage()->read_only) -= 1; }
+  ~Lent() {
+    const Array& array = as_array(handle.get());
+    count_lent(array, !array.storage()->read_only) -= 1;
+  }
 };
 
 DLDataType dl_type(DType t) {
@@ -188,8 +192,9 @@ template <class Managed>
 Lent<Managed>* lend_tensor(const Array& a) {
   bool writable = !a.storage()->read_only;
   void* data = host_memory(a, writable, "__dlpack__");
+  Shared handle = share(nb::cast(a.detached()));
   auto lent = std::make_unique<Lent<Managed>>();
-  lent->array = a;
+  lent->handle = std::move(handle);
   count_lent(a, writable) += 1;
   lent->shape = a.shape;
   for (int64_t stride : a.strides) lent->strides.push_back(stride / static_cast<int64_t>(itemsize(a.dtype)));

@@ -15,7 +15,6 @@ namespace slipstream::python {
 namespace {
 
 std::atomic<bool> python_gone{false};
-thread_local constinit bool lent = false;  // this thread lets others have the GIL
 std::atomic<bool> exiting{false};
 pthread_t exit_thread;
 
@@ -67,6 +66,8 @@ void drop(PyObject* object) {
 
 }  // namespace
 
+thread_local constinit bool gil_is_lent = false;
+
 void thread_ended() {
   for (;;) pause();
 }
@@ -99,9 +100,7 @@ nb::object call_python(nb::handle function, std::initializer_list<nb::handle> ar
 
 void forbid_python() { python_gone.store(true, std::memory_order_release); }
 
-bool gil_is_lent() { return lent; }
-
-Gil::Gil() : was_lent_(std::exchange(lent, false)) {
+Gil::Gil() : was_lent_(std::exchange(gil_is_lent, false)) {
   if (!PyGILState_Check() && !may_use_python()) thread_ended();
   try {
     state_ = PyGILState_Ensure();
@@ -113,12 +112,12 @@ Gil::Gil() : was_lent_(std::exchange(lent, false)) {
 
 Gil::~Gil() {
   PyGILState_Release(state_);
-  lent = was_lent_;
+  gil_is_lent = was_lent_;
 }
 
 void* release_gil() {
   if (!PyGILState_Check()) return nullptr;
-  lent = true;
+  gil_is_lent = true;
   return PyEval_SaveThread();
 }
 
@@ -130,7 +129,7 @@ void retake_gil(void* state) {
   } catch (abi::__forced_unwind&) {
     thread_ended();
   }
-  lent = false;
+  gil_is_lent = false;
 }
 
 NoGil::NoGil() : state_(release_gil()) {}

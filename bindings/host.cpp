@@ -30,10 +30,10 @@ void store_result(nb::handle value, const Operand& out, size_t number) {
   PyBuffer_Release(&view);
 }
 
-void call_and_store(nb::handle fn, const std::vector<Array>& inputs, const Record& call) {
+void call_and_store(nb::handle fn, nb::handle inputs, const Record& call) {
   std::vector<nb::object> lent;
   std::vector<PyObject*> args;
-  for (const Array& a : inputs) args.push_back(lent.emplace_back(lend(a)).ptr());
+  for (nb::handle a : inputs) args.push_back(lent.emplace_back(lend(as_array(a.ptr()))).ptr());
   nb::object result = nb::steal(checked(call_python(fn.ptr(), args.data(), args.size())));
   lent.clear();
   int n = call.outputs.size();
@@ -49,7 +49,7 @@ void call_and_store(nb::handle fn, const std::vector<Array>& inputs, const Recor
 }
 
 // Runs on a worker. A Python error leaves as a failure that carries the exception.
-void run_host_call(nb::handle fn, const std::vector<Array>& inputs, const Record& call) {
+void run_host_call(nb::handle fn, nb::handle inputs, const Record& call) {
   Gil gil;
   try {
     call_and_store(fn, inputs, call);
@@ -88,8 +88,11 @@ nb::object host_call_function(nb::object fn, nb::sequence arrays, nb::object out
   for (size_t i = 0; i < shapes.size(); i++)
     dtypes.push_back(many_types ? to_dtype(nb::object(out_dtype[i]).ptr())
                                 : to_dtype_or_none(out_dtype).value_or(default_dtype(Kind::real)));
-  // The handles in the function keep the inputs' memory as it is, even where fn keeps what it was lent.
-  auto run = [fn = share(fn), inputs](const Record& call) { run_host_call(fn.get(), inputs, call); };
+  // The handles in the function keep the inputs' memory as it is, even where fn keeps what it was lent. A worker lets
+  // the function go, so that they are Python's.
+  nb::list handles;
+  for (const Array& a : inputs) handles.append(nb::cast(a));
+  auto run = [fn = share(fn), kept = share(handles)](const Record& call) { run_host_call(fn.get(), kept.get(), call); };
   std::vector<Array> results = host_call(run, inputs, shapes, dtypes, on);
   if (single) return nb::cast(std::move(results[0]));
   if (out_shape.is_none()) return nb::none();

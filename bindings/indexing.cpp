@@ -51,11 +51,16 @@ class Selection {
     else if (PySlice_Check(item))
       slice(item);
     else
-      pick(PyNumber_AsSsize_t(item, PyExc_IndexError));
+      pick(position(item));
   }
   View result() { return std::move(view_); }
 
  private:
+  static Py_ssize_t position(PyObject* item) {
+    int overflow = 1;
+    long long known = PyLong_CheckExact(item) ? PyLong_AsLongLongAndOverflow(item, &overflow) : 0;
+    return overflow ? PyNumber_AsSsize_t(item, PyExc_IndexError) : known;
+  }
   void push(int64_t size, int64_t stride) {
     view_.shape.push_back(size);
     view_.strides.push_back(stride);
@@ -121,10 +126,10 @@ Array part(const Array& x, const View& selected, const Key& key) {
 
 // A history that is the storage's is found by the view alone.
 Array element(const Array& x, const View& selected, const Key& key) {
-  bool follows = tape::follows_views(x);
-  if (tape::recording() && !follows) return copy(x.view(selected));
+  if (!tape::recording()) return copy(x, selected);
+  if (!tape::follows_views(x)) return copy(x.view(selected));
   Array made = copy(x, selected);
-  if (follows && kind(x.dtype) >= Kind::real) tape::note_selected("getitem", made, x, selected, key);
+  if (kind(x.dtype) >= Kind::real) tape::note_selected("getitem", made, x, selected, key);
   return made;
 }
 
@@ -206,7 +211,8 @@ PyObject* subscript(PyObject* self, PyObject* key) {
     const Array& x = as_array(self);
     if (auto select = positions(key)) {
       View selected = (*select)(x);
-      return wrap(is_element(x, selected, key) ? element(x, selected, *select) : part(x, selected, *select));
+      if (is_element(x, selected, key)) return wrap_made([&] { return element(x, selected, *select); });
+      return wrap_made([&] { return part(x, selected, *select); });
     }
     return wrap(get_item(x, to_key(key, x.device()), before_mask_read));
   });

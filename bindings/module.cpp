@@ -17,6 +17,9 @@
 NB_MODULE(_core, m) {
   using namespace slipstream::python;
   nb::set_leak_warnings(false);  // handles that live until exit are no leak
+#ifndef Py_GIL_DISABLED
+  slipstream::one_at_a_time = true;  // nothing here touches handles or histories without the GIL
+#endif
   m.doc() = "The compiled core of Slipstream. Use slipstream.np, slipstream.npx and slipstream.engine instead.";
   init_convert();
   bind_errors(m);

@@ -21,7 +21,7 @@ PyObject* binary(Row row, PyObject* a, PyObject* b) {
   if (x == Given::unknown || y == Given::unknown) Py_RETURN_NOTIMPLEMENTED;
   return guarded([&] {
     const Arg args[2] = {operand(row, a, x, b), operand(row, b, y, a)};
-    return wrap(elementwise(row, args));
+    return wrap_made([&] { return elementwise(row, args); });
   });
 }
 
@@ -45,7 +45,7 @@ PyObject* in_place(Row row, PyObject* self, PyObject* other) {
 PyObject* unary(Row row, PyObject* self) {
   return guarded([&] {
     const Arg args[1] = {Arg::lent(as_array(self))};
-    return wrap(elementwise(row, args));
+    return wrap_made([&] { return elementwise(row, args); });
   });
 }
 
@@ -101,7 +101,7 @@ Array matrix(PyObject* o, Given given, PyObject* other) {
 PyObject* matmul_slot(PyObject* a, PyObject* b) {
   Given x = classify(a), y = classify(b);
   if (x == Given::unknown || y == Given::unknown) Py_RETURN_NOTIMPLEMENTED;
-  return guarded([&] { return wrap(matmul(matrix(a, x, b), matrix(b, y, a))); });
+  return guarded([&] { return wrap_made([&] { return matmul(matrix(a, x, b), matrix(b, y, a)); }); });
 }
 
 PyObject* in_place_matmul_slot(PyObject* self, PyObject* other) {

@@ -260,7 +260,7 @@ PyObject* call_elementwise(const Function& f, PyObject* const* args, Py_ssize_t 
   std::optional<Array> where =
       call.where == Py_True ? std::nullopt : mask(f.name, call.where, device_of(args, f.arity));
   if (where) options.where = &*where;
-  if (!call.out) return wrap(elementwise(f.row, span, options));
+  if (!call.out) return wrap_made([&] { return elementwise(f.row, span, options); });
   if (apply_casting(f, span, call) && !where) {
     assign(as_array(call.out), elementwise(f.row, span, options));
   } else {
@@ -339,8 +339,9 @@ PyObject* run_reduction(const Function& f, const Array& x, const ReductionCall& 
     if (name == "std") return deviation(x, call.options, call.correction);
     return logsumexp(x, call.options);
   };
-  Array made = result();
-  return call.out ? Py_NewRef(call.out) : wrap(std::move(made));
+  if (!call.out) return wrap_made(result);
+  result();
+  return Py_NewRef(call.out);
 }
 
 ReductionCall parse_reduction(const Function& f, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {

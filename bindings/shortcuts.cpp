@@ -52,7 +52,7 @@ bool plain_dims(PyObject* o, Dims* dims) {
 PyObject* filled(PyObject* shape, const Scalar& value) {
   Dims dims;
   if (!plain_dims(shape, &dims)) return nullptr;
-  return wrap(full(dims, value, default_dtype(value.kind), current_device()));
+  return wrap_made([&] { return full(dims, value, default_dtype(value.kind), current_device()); });
 }
 
 PyObject* plain_zeros(PyObject* const* args, Py_ssize_t n) {
@@ -70,7 +70,7 @@ PyObject* plain_full(PyObject* const* args, Py_ssize_t n) {
 template <auto product>
 PyObject* plain_product(PyObject* const* args, Py_ssize_t n) {
   if (n != 2 || !is_ndarray(args[0]) || !is_ndarray(args[1])) return nullptr;
-  return wrap(product(as_array(args[0]), as_array(args[1]), nullptr));
+  return wrap_made([&] { return product(as_array(args[0]), as_array(args[1]), nullptr); });
 }
 
 template <auto join>
@@ -86,7 +86,7 @@ PyObject* plain_join(PyObject* const* args, Py_ssize_t n) {
     arrays.push_back(as_array(items[i]));
   }
   int64_t axis = n == 2 ? to_integer(args[1], "axis") : 0;
-  return wrap(join(arrays, axis, nullptr, std::nullopt));
+  return wrap_made([&] { return join(arrays, axis, nullptr, std::nullopt); });
 }
 
 PyObject* plain_expand_dims(PyObject* const* args, Py_ssize_t n) {
@@ -102,7 +102,7 @@ PyObject* plain_squeeze(PyObject* const* args, Py_ssize_t n) {
 PyObject* plain_reshape(PyObject* const* args, Py_ssize_t n) {
   Dims dims;
   if (n != 2 || !is_ndarray(args[0]) || !plain_dims(args[1], &dims)) return nullptr;
-  return wrap(reshape(as_array(args[0]), dims));
+  return wrap_made([&] { return reshape(as_array(args[0]), dims); });
 }
 
 PyObject* plain_where(PyObject* const* args, Py_ssize_t n) {

@@ -8,6 +8,14 @@
 
 #include "errors.h"
 
+// Python's interface makes an object of the running frame before it tells the line. Python 3.11's own headers say where
+// that lies.
+#if PY_VERSION_HEX < 0x030C0000 && __has_include(<internal/pycore_frame.h>)
+#define Py_BUILD_CORE 1
+#include <internal/pycore_frame.h>
+#define SLIP_FRAMES_KNOWN
+#endif
+
 namespace slipstream::python {
 
 namespace {
@@ -20,7 +28,7 @@ struct Place {
 };
 struct PlaceHash {
   size_t operator()(const Place& p) const {
-    return (reinterpret_cast<uintptr_t>(p.code) >> 4) * 31 + static_cast<size_t>(p.offset) / 2;
+    return (reinterpret_cast<uintptr_t>(p.code) >> 4) * 31 + static_cast<unsigned>(p.offset) / 2;
   }
 };
 
@@ -91,18 +99,36 @@ Place place_of(PyFrameObject* frame) {
   return place;
 }
 
+// Of the running frame; without code where none runs.
+Place running_place() {
+#ifdef SLIP_FRAMES_KNOWN
+  PyThreadState* thread = _PyThreadState_UncheckedGet();
+  const _PyInterpreterFrame* frame = thread ? thread->cframe->current_frame : nullptr;
+  if (!frame) return {nullptr, 0};
+  PyCodeObject* code = frame->f_code;
+  auto bytes = [](const _Py_CODEUNIT* at) { return reinterpret_cast<const char*>(at); };
+  return {code, static_cast<int>(bytes(frame->prev_instr) - bytes(_PyCode_CODE(code)))};
+#else
+  PyFrameObject* frame = PyEval_GetFrame();
+  return frame ? place_of(frame) : Place{nullptr, 0};
+#endif
+}
+
+Seen& seen_as(Place place) { return seen[PlaceHash()(place) % kSeen]; }
+
 SourceId lookup(Place place) {
-  Seen& entry = seen[PlaceHash()(place) % kSeen];
+  Seen& entry = seen_as(place);
   if (entry.place == place) return entry.id;
   SourceId id = intern(place, false);
   entry = {place, id};
   return id;
 }
 
-// The nearest caller outside the package; the innermost line where there is none.
-SourceId lookup_callers(PyFrameObject* frame) {
-  Place innermost = place_of(frame);
-  PyFrameObject* at = PyFrame_GetBack(frame);
+// A place not seen before, or the nearest caller outside the package; the innermost line where there is none.
+[[gnu::noinline]] SourceId lookup_callers(Place innermost) {
+  if (SourceId id = lookup(innermost); id != kInternal) return id;
+  PyFrameObject* frame = PyEval_GetFrame();
+  PyFrameObject* at = frame ? PyFrame_GetBack(frame) : nullptr;
   SourceId id = kInternal;
   while (at && id == kInternal) {
     id = lookup(place_of(at));
@@ -118,11 +144,12 @@ SourceId lookup_callers(PyFrameObject* frame) {
 
 // The core asks on threads that run Python, or did until they lent the GIL.
 SourceId current_source() {
-  if (gil_is_lent()) return 0;
-  PyFrameObject* frame = PyEval_GetFrame();
-  if (!frame) return 0;
-  SourceId id = lookup(place_of(frame));
-  return id == kInternal ? lookup_callers(frame) : id;
+  if (gil_is_lent) return 0;
+  Place place = running_place();
+  if (!place.code) return 0;
+  const Seen& entry = seen_as(place);
+  if (entry.place == place && entry.id != kInternal) return entry.id;
+  return lookup_callers(place);
 }
 
 bool locate(SourceId source, Location* location) {

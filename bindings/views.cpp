@@ -47,14 +47,15 @@ PyObject* reshape_method(PyObject* self, PyObject* const* args, Py_ssize_t n, Py
     Arguments<3> given("reshape", {"order", "copy", "newshape"}, args + n, 0, keywords);
     if ((n == 0) == !given[2]) fail(ErrorKind::type, "reshape: give one shape");
     Dims shape = given[2] ? to_dims(given[2]) : to_integers(args, n);
-    return wrap(reshaped(as_array(self), shape, to_order(given[0]), given[1] ? given[1] : Py_None));
+    char order = to_order(given[0]);
+    return wrap_made([&] { return reshaped(as_array(self), shape, order, given[1] ? given[1] : Py_None); });
   });
 }
 
 PyObject* transpose_method(PyObject* self, PyObject* const* args, Py_ssize_t n) {
   return guarded([&] {
     const Array& x = as_array(self);
-    if (n == 0 || (n == 1 && args[0] == Py_None)) return wrap(transpose(x));
+    if (n == 0 || (n == 1 && args[0] == Py_None)) return wrap_made([&] { return transpose(x); });
     Dims axes = to_integers(args, n);
     return wrap(transpose(x, std::span<const int64_t>(axes.begin(), static_cast<size_t>(axes.size()))));
   });

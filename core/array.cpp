@@ -62,16 +62,6 @@ void Storage::note_write(SourceId source, const View& where) {
   if (content) tape::overwrite(*this, where);
 }
 
-bool View::contiguous() const {
-  auto step = static_cast<int64_t>(itemsize(dtype));
-  for (int i = ndim() - 1; i >= 0; i--) {
-    if (shape[i] == 0) return true;
-    if (shape[i] != 1 && strides[i] != step) return false;
-    step *= shape[i];
-  }
-  return true;
-}
-
 Array::Array(const Shape& shape, DType dtype, Device device)
     : View(dtype, shape), storage_(new Storage(device, nbytes())) {}
 

@@ -47,16 +47,15 @@ class Storage {
   bool take_over(Storage& dying);      // use the dying storage's buffer; false if it does not fit
 
   // Handles are the Arrays that can still be read or recorded from; with none, nobody can name this storage any more.
-  // Uses are the Operands of calls that are recorded and not done. Both are kept in one number, so that whoever takes
-  // the last of either is known.
-  void add_handle() { holders_.fetch_add(kHandle, std::memory_order_relaxed); }
+  // They are the front end's. Uses are the Operands of calls that are recorded and not done. That there are handles is
+  // kept in one number with the uses, so that whoever takes the last of either is known.
+  void add_handle() { handles_.add(); }
   void drop_handle() {
-    bool only = holders_.load(std::memory_order_acquire) == kHandle;  // then nobody else can add one
-    if (only || holders_.fetch_sub(kHandle, std::memory_order_acq_rel) == kHandle) delete this;
+    if (handles_.drop()) drop_handles();
   }
-  uint64_t handles() const { return holders_.load(std::memory_order_acquire) >> 32; }
+  uint32_t handles() const { return handles_.count(); }  // for the front end
   bool has_one_handle() const { return handles() == 1; }
-  bool has_handles() const { return holders_.load(std::memory_order_acquire) >= kHandle; }
+  bool has_handles() const { return holders_.load(std::memory_order_acquire) >= kHandles; }
   void add_use() { holders_.fetch_add(1, std::memory_order_relaxed); }
   // While only the thread that made it knows the storage.
   void add_first_use() { holders_.store(holders_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
@@ -83,7 +82,8 @@ class Storage {
   std::atomic<uint32_t> version{0};
   std::atomic<SourceId> last_writer{0};
   void note_write(SourceId source, const View& where);
-  // Where values with a history were written into it: that history (graph/writes.cpp). The front end's.
+  // Where values with a history were written into it: that history (graph/writes.cpp). The front end's, and gone with
+  // the last handle.
   Ref<tape::Node> content;
   std::atomic<uint32_t> saved{0};  // handles that belong to values saved by the tape
 
@@ -100,13 +100,20 @@ class Storage {
   engine::StorageUse use;  // who writes and reads it; guarded by the planner's lock
 
  private:
-  static constexpr uint64_t kHandle = 1ull << 32;
+  static constexpr uint64_t kHandles = 1ull << 32;
   static uint32_t uses(uint64_t holders) { return static_cast<uint32_t>(holders); }
   ~Storage();
   void leave_flight();
+  void drop_handles() {
+    Ref<tape::Node> ended;
+    if (content) ended.swap(content);
+    bool only = holders_.load(std::memory_order_acquire) == kHandles;  // then nobody else can add a use
+    if (only || holders_.fetch_sub(kHandles, std::memory_order_acq_rel) == kHandles) delete this;
+  }
 
   std::atomic<const FailurePtr*> failure_{nullptr};
-  std::atomic<uint64_t> holders_{kHandle};  // handles in the upper half, uses in the lower
+  std::atomic<uint64_t> holders_{kHandles};  // uses in the lower half, in the upper one whether there are handles
+  Holders handles_;
   char* data_ = nullptr;
   bool owned_ = false;  // memory comes from the device's allocator and goes back there
   std::function<void()> release_borrowed_;
@@ -128,7 +135,16 @@ struct View {
   int ndim() const { return shape.size(); }
   int64_t size() const { return count(shape); }
   size_t nbytes() const { return static_cast<size_t>(size()) * itemsize(dtype); }
-  bool contiguous() const;  // row-major without gaps
+  bool contiguous() const {  // row-major without gaps
+    auto step = static_cast<int64_t>(itemsize(dtype));
+    const int64_t *lengths = shape.data(), *steps = strides.data();
+    for (int i = ndim() - 1; i >= 0; i--) {
+      if (lengths[i] == 0) return true;
+      if (lengths[i] != 1 && steps[i] != step) return false;
+      step *= lengths[i];
+    }
+    return true;
+  }
 };
 
 class Array : public View {
@@ -163,7 +179,7 @@ class Array : public View {
   // How it was computed, where a program recorded that (graph/tape.h); most arrays have none. It is no part of the
   // value: setting it does not change the array.
   tape::Node* node() const { return node_.get(); }
-  void set_node(Ref<tape::Node> node) const { node_ = std::move(node); }
+  void set_node(Ref<tape::Node> node) const { node_.swap(node); }
   // The same array without a history.
   Array detached() const { return Array(*this, Detached()); }
   // Another array over the same storage, without a history.

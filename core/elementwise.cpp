@@ -87,11 +87,22 @@ DType promoted(std::span<const Arg> args, bool floats) {
   return floats ? float_of(promote_weak(raw, scalar)) : promote_weak(raw, scalar);
 }
 
+// The type of all arrays among the arguments, where no number and no lift changes it.
+std::optional<DType> only_type(std::span<const Arg> args) {
+  if (args[0].is_scalar()) return {};
+  DType t = args[0].array().dtype;
+  if (kind(t) <= Kind::integer) return {};
+  for (const Arg& arg : args.subspan(1))
+    if (arg.is_scalar() ? arg.scalar.kind > kind(t) : arg.array().dtype != t) return {};
+  return t;
+}
+
 DType compute_type(Row row, std::span<const Arg> args) {
   const RuleInfo& rule = info(row_rule(row));
   if (rule.lift == Lift::to_bool) return DType::b1;
   if (rule.condition_first) args = args.subspan(1);
-  DType t = promoted(args, rule.lift == Lift::to_float);
+  std::optional<DType> only = only_type(args);
+  DType t = only ? *only : promoted(args, rule.lift == Lift::to_float);
   uint8_t set = rule.computes;
   switch (kind(t)) {
     case Kind::boolean:
@@ -248,19 +259,8 @@ void check_out(Row row, DType result, const Shape& shape, Device device, const A
          out.dtype, "; convert one with astype()");
 }
 
-Array record_row(Row row, DType compute, DType result, std::span<const Arg> args, const Array* out) {
-  Device device = common_device(row, args);
-  Shape wide;
-  const Shape* shape = &common_shape(row, args, &wide);
-  if (out) {
-    check_out(row, result, *shape, device, *out);
-    if (tape::recording() && tape::follows_any(args)) {  // the result has a history, which goes with it
-      assign(*out, record_row(row, compute, result, args, nullptr));
-      return *out;
-    }
-    shape = &out->shape;
-  }
-  Record record;
+// The record of a row but for its output.
+void fill_row(Record& record, Row row, DType compute, std::span<const Arg> args, const Shape& shape, const Array* out) {
   record.op = &op_of(row, compute, args);
   record.compute = compute;
   size_t scalars = 0;
@@ -271,20 +271,38 @@ Array record_row(Row row, DType compute, DType result, std::span<const Arg> args
       record.scalars[scalars++] = rounded(arg.scalar, compute);
       record.inputs.emplace_back();
     } else {
-      add_input(record, arg.array(), *shape, out);
+      add_input(record, arg.array(), shape, out);
     }
   }
-  record.in_place = out != nullptr;
-  if (out) {
-    record.outputs.emplace_back(*out);
-    engine::record(std::move(record));
-    return *out;
-  }
-  Array made(*shape, result, device);
+}
+
+Array record_new_row(Row row, DType compute, DType result, std::span<const Arg> args, const Shape& shape,
+                     Device device) {
+  Array made(shape, result, device);
+  Record record;
+  fill_row(record, row, compute, args, shape, nullptr);
   record.outputs.emplace_back(made, Operand::Fresh());
   SourceId source = engine::record(std::move(record));
   if (tape::recording()) tape::note_row(row, args, made, source);
   return made;
+}
+
+Array record_row(Row row, DType compute, DType result, std::span<const Arg> args, const Array* out) {
+  Device device = common_device(row, args);
+  Shape wide;
+  const Shape& shape = common_shape(row, args, &wide);
+  if (!out) return record_new_row(row, compute, result, args, shape, device);
+  check_out(row, result, shape, device, *out);
+  if (tape::recording() && tape::follows_any(args)) {  // the result has a history, which goes with it
+    assign(*out, record_row(row, compute, result, args, nullptr));
+    return *out;
+  }
+  Record record;
+  fill_row(record, row, compute, args, out->shape, out);
+  record.in_place = true;
+  record.outputs.emplace_back(*out);
+  engine::record(std::move(record));
+  return *out;
 }
 
 // ---- comparisons of integers that no type holds together

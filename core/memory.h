@@ -1,5 +1,5 @@
 // Ref: an intrusive reference. SmallVec: a vector whose first few elements need no allocation. Blocks: memory of one
-// size, kept for the next of its kind.
+// size, kept for the next of its kind. Holders: how many the front end's threads hold something by.
 #pragma once
 
 #include <atomic>
@@ -25,6 +25,34 @@ class RefCounted {
 
  private:
   mutable std::atomic<uint32_t> refs_{1};
+};
+
+// What only threads of the front end hold (handles, nodes) needs no atomic additions where the front end lets one of
+// them run at a time, as Python's GIL does. It says so once, before anything is held.
+inline constinit bool one_at_a_time = false;
+
+inline void add_alone(std::atomic<uint32_t>& count, uint32_t n) {
+  if (one_at_a_time)
+    count.store(count.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  else
+    count.fetch_add(n, std::memory_order_relaxed);
+}
+
+class Holders {
+ public:
+  void add() { add_alone(count_, 1); }
+  // Was it the last one?
+  bool drop() {
+    uint32_t seen = count_.load(std::memory_order_acquire);
+    if (seen == 1) return true;  // then nobody else can add one
+    if (!one_at_a_time) return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    count_.store(seen - 1, std::memory_order_release);
+    return false;
+  }
+  uint32_t count() const { return count_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint32_t> count_{1};
 };
 
 template <class T>
@@ -89,7 +117,10 @@ class SmallVec {
     take(o);
     return *this;
   }
-  ~SmallVec() { clear(); }
+  ~SmallVec() {
+    for (T& v : *this) v.~T();
+    if (heap_) ::operator delete(heap_, std::align_val_t{alignof(T)});
+  }
 
   template <class... Args>
   T& emplace_back(Args&&... args) {
@@ -122,7 +153,7 @@ class SmallVec {
 
  private:
   void grow() {
-    int bigger = capacity_ * 2;
+    int bigger = (capacity_ < N ? N : capacity_) * 2;
     T* to = Elsewhere::take(bigger);
     for (int i = 0; i < size_; i++) new (to + i) T(std::move(begin()[i]));
     int n = size_;
@@ -138,7 +169,10 @@ class SmallVec {
       capacity_ = std::exchange(o.capacity_, N);
     } else if constexpr (is_relocatable<T>) {
       size_ = std::exchange(o.size_, 0);
-      std::memcpy(inline_, o.inline_, sizeof(T) * static_cast<size_t>(size_));
+      if (size_ > 0) std::memcpy(inline_, o.inline_, sizeof(T));  // mostly all, and of known size
+      if constexpr (N > 1)
+        if (size_ > 1)
+          std::memcpy(inline_ + sizeof(T), o.inline_ + sizeof(T), sizeof(T) * static_cast<size_t>(size_ - 1));
     } else {
       for (T& v : o) emplace_back(std::move(v));
       o.clear();
@@ -151,30 +185,49 @@ class SmallVec {
   int capacity_ = N;
 };
 
-// The memory of ended objects of one type, at most `kMost`, for the next ones of this thread: a list whose links lie in
-// the blocks themselves.
+// The memory of ended objects of one size, at most `kMost`, for the next ones of this thread: a list whose links lie in
+// the blocks themselves. A variable of a thread; it needs no end, which would make it slower to get at.
 template <int kMost>
 class Blocks {
  public:
   constexpr Blocks() = default;
-  ~Blocks() {
-    while (first_) ::operator delete(std::exchange(first_, *static_cast<void**>(first_)));
-    count_ = kMost;  // objects that end later give theirs back at once
-  }
   void* take(size_t size) {
     if (!first_) return ::operator new(size);
-    count_--;
+    room_++;
     return std::exchange(first_, *static_cast<void**>(first_));
   }
   void give(void* block) {
-    if (count_ >= kMost) return ::operator delete(block);
-    count_++;
+    if (room_ == 0) return give_without_room(block);
+    room_--;
     *static_cast<void**>(block) = std::exchange(first_, block);
   }
 
  private:
+  // Ends the blocks of a thread with it; objects that end later give theirs back at once.
+  struct AtEnd {
+    Blocks* all = nullptr;
+    ~AtEnd() {
+      over_ = true;
+      for (; all; all = all->next_) {
+        while (all->first_) ::operator delete(std::exchange(all->first_, *static_cast<void**>(all->first_)));
+        all->room_ = 0;
+      }
+    }
+  };
+  [[gnu::noinline]] void give_without_room(void* block) {
+    if (known_ || over_) return ::operator delete(block);
+    static thread_local AtEnd at_end;
+    known_ = true;
+    next_ = std::exchange(at_end.all, this);
+    room_ = kMost;
+    give(block);
+  }
+
+  inline static thread_local constinit bool over_ = false;
   void* first_ = nullptr;
-  int count_ = 0;
+  int room_ = 0;
+  bool known_ = false;  // to the end of the thread
+  Blocks* next_ = nullptr;
 };
 
 }  // namespace slipstream

@@ -98,6 +98,14 @@ SourceId record_reduction(Row row, DType compute, const Array& x, uint32_t axes,
   return engine::record(std::move(record));
 }
 
+Array new_reduction(Row row, ReduceTypes types, const Array& x, uint32_t axes, const Shape& kept, bool keepdims) {
+  Array result(kept, types.result, x.device());
+  SourceId source = record_reduction(row, types.compute, x, axes, result, false);
+  if (!keepdims) static_cast<View&>(result) = without_axes(result, axes);
+  if (tape::recording()) tape::note_reduction(row, x, axes, result, source);
+  return result;
+}
+
 // To `out`, where that is given.
 Array deliver(Array result, const ReduceOptions& options) {
   if (!options.out) return result;
@@ -162,11 +170,7 @@ Array reduce(Row row, const Array& x, const ReduceOptions& options) {
     record_reduction(row, types.compute, x, options.axes, written, true);
     return *options.out;
   }
-  Array result(kept, types.result, x.device());
-  SourceId source = record_reduction(row, types.compute, x, options.axes, result, false);
-  if (!options.keepdims) static_cast<View&>(result) = without_axes(result, options.axes);
-  if (tape::recording()) tape::note_reduction(row, x, options.axes, result, source);
-  return result;
+  return new_reduction(row, types, x, options.axes, kept, options.keepdims);
 }
 
 // ---- composed

@@ -68,6 +68,10 @@ class Dims {
     push_back(v);
     std::rotate(begin() + at, end() - 1, end());
   }
+  void reverse() {
+    int64_t* at = data();
+    for (int i = 0, j = n_ - 1; i < j; i++, j--) std::swap(at[i], at[j]);
+  }
   void erase(int at) {
     std::copy(begin() + at + 1, end(), begin() + at);
     resize(n_ - 1);
@@ -88,10 +92,16 @@ class Dims {
     n_ = 0;
   }
   void assign(const int64_t* from, int n);
-  // All of it, used or not: a copy of fixed size is the cheapest.
+  // One by one: a wide load of what was just written number by number would wait until that has left the processor.
   void copy_inline(const Dims& o) {
-    std::memcpy(inline_, o.inline_, sizeof inline_);
     n_ = o.n_;
+    if (n_ < 1) return;
+    inline_[0] = o.inline_[0];
+    if (n_ < 2) return;
+    inline_[1] = o.inline_[1];
+    if (n_ < 3) return;
+    inline_[2] = o.inline_[2];
+    inline_[3] = o.inline_[3];
   }
   void steal(Dims& o) {
     copy_inline(o);

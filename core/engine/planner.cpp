@@ -45,14 +45,13 @@ int64_t leave_unwritten(Storage& storage, bool in_place) {
 }
 
 // Calls that were merged into others, or ran, are dropped when the planner's lock is released. What only calls can name
-// must not wait for that, or memory piles up behind a long plan. (It was made by a call and has no history, so its end
-// needs none of the front end's locks.)
+// must not wait for that, or memory piles up behind a long plan. (It was made by a call, and its history went with its
+// handles, so its end needs none of the front end's locks.)
 void release_passing(std::span<Record> calls) {
   auto release = [](Operand& operand) {
     if (operand.is_scalar()) return;
     const Storage& storage = *operand.storage();
-    if (!storage.has_handles() && storage.in_flight.load(std::memory_order_relaxed) && !storage.content)
-      operand = Operand();
+    if (!storage.has_handles() && storage.in_flight.load(std::memory_order_relaxed)) operand = Operand();
   };
   for (Record& call : calls) {
     for (Operand& input : call.inputs) release(input);

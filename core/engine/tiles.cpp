@@ -195,7 +195,7 @@ class TilesKernel final : public Kernel {
   Operand cut_out(const Operand& operand, const TiledKernel::Box& box) const {
     if (operand.is_scalar()) return {};
     View view = *seen_as(operand, boxes_);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < view.strides.size(); i++) {
       auto axis = static_cast<size_t>(i);
       view.offset += box.begin[axis] * view.strides[i];
       view.shape[i] = box.size[axis];

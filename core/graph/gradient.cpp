@@ -1,4 +1,6 @@
 // Gradients of rows: the expressions of ops.def over arrays, so that what they record can be differentiated again.
+#include <bit>
+
 #include "../elementwise.h"
 #include "../ops/scan.h"
 #include "../ops/structural.h"
@@ -160,12 +162,11 @@ bool differentiable(DType t) { return is_float(t) || is_complex(t); }
 
 // ---- nodes
 
-thread_local constinit Blocks<64> blocks;
-
 // An elementwise row or a reduction. Holds what the expressions of the inputs with a history name, and no more.
 class RowNode final : public tape::Node {
  public:
-  RowNode(Row row, std::span<const Arg> args, const Array& result) : row_(row), arity_(static_cast<int>(args.size())) {
+  RowNode(Row row, std::span<const Arg> args, uint32_t axes, const Array& result)
+      : row_(row), arity_(static_cast<uint8_t>(args.size())), axes_(axes) {
     uint8_t named = 0;
     for (int i = 0; i < arity_; i++) {
       const Arg& arg = args[static_cast<size_t>(i)];
@@ -174,16 +175,15 @@ class RowNode final : public tape::Node {
       if (!x.node() || !differentiable(x.dtype)) continue;
       types_[i] = x.dtype;
       inputs_[i] = tape::ref_of(x);
+      follow(x.node());
       if (expression(row, i).applies(x.dtype)) named |= expression(row, i).names;
       if (!(x.shape == result.shape)) keep_shape(i, x.shape);
     }
-    for (int i = 0; named && i < arity_; i++)
+    if (!named) return;
+    for (int i = 0; i < arity_; i++)
       if (named >> i & 1) keep_value(i, args[static_cast<size_t>(i)]);
     if (named & kResult) values_.emplace_back(3, result);
   }
-  void reduces(uint32_t axes) { axes_ = axes; }
-  static void* operator new(size_t size) { return blocks.take(size); }
-  static void operator delete(void* block) { blocks.give(block); }
 
   const char* name() const override { return row_op(row_).name; }
   std::span<const Ref<tape::Node>> inputs() const override { return {inputs_, static_cast<size_t>(arity_)}; }
@@ -207,7 +207,7 @@ class RowNode final : public tape::Node {
   void forget() override {
     for (Ref<tape::Node>& input : inputs_) input.reset();
     values_.clear();
-    shapes_.reset();
+    shapes_.clear();
   }
 
  private:
@@ -218,16 +218,15 @@ class RowNode final : public tape::Node {
   };
 
   void keep_shape(int i, const Shape& shape) {
-    if (!shapes_) shapes_ = std::make_unique<Shape[]>(static_cast<size_t>(arity_));
-    shapes_[static_cast<size_t>(i)] = shape;
+    shapes_.emplace_back(shape);
     other_shape_ |= static_cast<uint8_t>(1 << i);
   }
   const Shape& shape_of(int i, const Array& g) const {
-    return other_shape_ >> i & 1 ? shapes_[static_cast<size_t>(i)] : g.shape;
+    return other_shape_ >> i & 1 ? shapes_[std::popcount(other_shape_ & ((1u << i) - 1))] : g.shape;
   }
   void keep_value(int place, const Arg& arg) {
     if (arg.is_scalar()) {
-      scalars_[scalar_places_ ? 1 : 0] = arg.scalar;
+      scalars_.emplace_back(arg.scalar);
       scalar_places_ |= static_cast<uint8_t>(1 << place);
     } else {
       values_.emplace_back(place, arg.array());
@@ -248,14 +247,13 @@ class RowNode final : public tape::Node {
   }
 
   Row row_;
-  uint8_t scalar_places_ = 0, other_shape_ = 0;
-  int arity_;
-  uint32_t axes_ = 0;
+  uint8_t arity_, scalar_places_ = 0, other_shape_ = 0;
   DType types_[3] = {};
+  uint32_t axes_;  // that it reduces
   Ref<tape::Node> inputs_[3];
-  std::unique_ptr<Shape[]> shapes_;
+  SmallVec<Shape, 1> shapes_;  // of inputs that the result's does not tell
   SmallVec<Value, 2> values_;
-  Scalar scalars_[2];
+  SmallVec<Scalar, 2> scalars_;
 };
 
 }  // namespace
@@ -269,15 +267,13 @@ bool follows_any(std::span<const Arg> args) {
 }
 
 void note_row(Row row, std::span<const Arg> args, const Array& result, SourceId source) {
-  if (follows_any(args) && differentiable(result.dtype)) enter(result, new RowNode(row, args, result), source);
+  if (follows_any(args) && differentiable(result.dtype)) enter(result, new RowNode(row, args, 0, result), source);
 }
 
 void note_reduction(Row row, const Array& x, uint32_t axes, const Array& result, SourceId source) {
   if (!history(x) || !differentiable(result.dtype)) return;
   const Arg arg = Arg::lent(x);
-  auto* node = new RowNode(row, {&arg, 1}, result);
-  node->reduces(axes);
-  enter(result, node, source);
+  enter(result, new RowNode(row, {&arg, 1}, axes, result), source);
 }
 
 namespace {

@@ -16,10 +16,18 @@ class Node {
  public:
   Node() = default;
   Node(const Node&) = delete;
-  void retain() const { refs_.fetch_add(1, std::memory_order_relaxed); }
+  void retain() const { holders_.add(); }
   void release() const {
-    bool only = refs_.load(std::memory_order_acquire) == 1;  // then nobody else can add one
-    if (only || refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) end(const_cast<Node*>(this));
+    if (holders_.drop()) end(const_cast<Node*>(this));
+  }
+  // Memory of nodes is used again by nodes of about their size.
+  static void* operator new(size_t size) {
+    size_t i = (size - 1) / kStep;
+    return i < kSizes ? blocks_[i].take((i + 1) * kStep) : ::operator new(size);
+  }
+  static void operator delete(void* block, size_t size) {
+    size_t i = (size - 1) / kStep;
+    i < kSizes ? blocks_[i].give(block) : ::operator delete(block);
   }
 
   virtual const char* name() const = 0;
@@ -32,12 +40,17 @@ class Node {
   virtual bool is_leaf() const { return false; }
   virtual int results() const { return 1; }
 
+  // Before a node is entered: its number will be above this one's.
+  void follow(const Node* input) {
+    if (input && input->sequence > sequence) sequence = input->sequence;
+  }
+
   uint64_t sequence = 0;  // above those of all inputs; once it is forgotten, of all that was recorded before
   SourceId source = 0;    // the line that recorded it
-  bool forgotten = false;  // used and freed by a backward pass
-  Ref<Node> attached;     // the leaf that gets the result's gradient too, where one is attached to the result
-  bool derived = false;          // from what was written into the array's storage, up to this version of it
   uint32_t derived_version = 0;
+  bool derived = false;  // from what was written into the array's storage, up to this version of it
+  bool forgotten = false;  // used and freed by a backward pass
+  Ref<Node> attached;  // the leaf that gets the result's gradient too, where one is attached to the result
 
  protected:
   virtual ~Node() = default;
@@ -45,7 +58,11 @@ class Node {
  private:
   static void end(Node* node);
 
-  mutable std::atomic<uint32_t> refs_{1};
+  // For nodes of up to 64 bytes, 128, ...; larger ones are rare.
+  static constexpr size_t kStep = 64, kSizes = 12;
+  static thread_local constinit Blocks<64> blocks_[kSizes];
+
+  mutable Holders holders_;
 };
 
 }  // namespace slipstream::tape

@@ -5,11 +5,13 @@
 
 namespace slipstream::tape {
 
-// `back` gives the gradient of the input, from that of the result. Its memory is used again by nodes of its kind.
+// `back` gives the gradient of the input, from that of the result.
 template <class F>
 class Single final : public Node {
  public:
-  Single(const char* op, const Array& x, F back) : op_(op), input_(ref_of(x)), back_(std::move(back)) {}
+  Single(const char* op, const Array& x, F back) : op_(op), input_(ref_of(x)), back_(std::move(back)) {
+    follow(x.node());
+  }
   const char* name() const override { return op_; }
   std::span<const Ref<Node>> inputs() const override { return {&input_, 1}; }
   void differentiate(Spread& to) override { to.add(0, back_(to.gradient())); }
@@ -17,11 +19,8 @@ class Single final : public Node {
   void forget() override {
     if (input_ && !input_->is_leaf()) input_.reset();
   }
-  static void* operator new(size_t size) { return blocks.take(size); }
-  static void operator delete(void* block) { blocks.give(block); }
 
  private:
-  inline static thread_local constinit Blocks<64> blocks;
   const char* op_;
   Ref<Node> input_;
   F back_;

@@ -13,33 +13,30 @@ thread_local constinit Running running;
 // ---- life -----------------------------------------------------------------------------------------------------------
 
 namespace {
-thread_local constinit Node* waiting = nullptr;
-thread_local constinit bool ending = false;
+thread_local constinit struct {
+  bool now = false;
+  Node* waiting = nullptr;
+} ending;
 }  // namespace
+
+thread_local constinit Blocks<64> Node::blocks_[kSizes];
 
 // What a node holds ends after it, one by one: nodes that end meanwhile wait in a list.
 void Node::end(Node* node) {
-  node->sequence = reinterpret_cast<uint64_t>(std::exchange(waiting, node));  // its number is no longer of use
-  if (ending) return;
-  ending = true;
-  while (waiting) {
-    Node* next = waiting;
-    waiting = reinterpret_cast<Node*>(next->sequence);
-    delete next;
+  if (ending.now) {
+    node->sequence = reinterpret_cast<uint64_t>(std::exchange(ending.waiting, node));  // its number is no longer of use
+    return;
   }
-  ending = false;
+  ending.now = true;
+  do {
+    delete node;
+    node = ending.waiting;
+    if (node) ending.waiting = reinterpret_cast<Node*>(node->sequence);
+  } while (node);
+  ending.now = false;
 }
 
 SourceId here() { return engine::source(); }
-
-void enter(const Array& result, Node* node, SourceId source) {
-  uint64_t clock = flags.clock;
-  for (const Ref<Node>& input : node->inputs())
-    if (input && input->sequence > clock) clock = input->sequence;
-  node->sequence = flags.clock = clock + 1;
-  node->source = source;
-  result.set_node(Ref<Node>::adopt(node));
-}
 
 // ---- errors ---------------------------------------------------------------------------------------------------------
 
@@ -67,7 +64,7 @@ namespace {
 // One of several results: the gradient goes to its place at the node of all.
 class Part final : public Node {
  public:
-  Part(Ref<Node> whole, int part) : whole_(std::move(whole)), part_(part) {}
+  Part(Ref<Node> whole, int part) : whole_(std::move(whole)), part_(part) { follow(whole_.get()); }
   const char* name() const override { return whole_->name(); }
   std::span<const Ref<Node>> inputs() const override { return {&whole_, 1}; }
   void differentiate(Spread& to) override { to.add_part(0, part_, to.gradient()); }
@@ -134,27 +131,33 @@ class Whole final : public Operation {
   int results_;
 };
 
-thread_local constinit Blocks<64> selections;
-
 // A selection of an array's elements.
 class Selection final : public Node {
  public:
   Selection(const char* op, const Array& x, const View& inner, int64_t start)
-      : op_(op), input_(ref_of(x)), shape_(x.shape), inner_(inner) {
-    inner_.offset -= start;
+      : op_(op),
+        input_(ref_of(x)),
+        shape_(x.shape),
+        strides_(inner.strides),
+        offset_(inner.offset - start),
+        dtype_(inner.dtype) {
+    follow(x.node());
   }
   const char* name() const override { return op_; }
   std::span<const Ref<Node>> inputs() const override { return {&input_, 1}; }
-  void differentiate(Spread& to) override { to.add_selection(0, to.gradient(), inner_, shape_); }
+  void differentiate(Spread& to) override {
+    const Array& g = to.gradient();  // of the selection's shape
+    to.add_selection(0, g, View(dtype_, offset_, g.shape, strides_), shape_);
+  }
   void forget() override { input_.reset(); }
-  static void* operator new(size_t size) { return selections.take(size); }
-  static void operator delete(void* block) { selections.give(block); }
 
  private:
   const char* op_;
   Ref<Node> input_;
-  Shape shape_;
-  View inner_;
+  Shape shape_;  // of what is selected from
+  Strides strides_;  // of the selection in a row-major array of that shape
+  int64_t offset_;
+  DType dtype_;
 };
 
 }  // namespace
@@ -174,8 +177,14 @@ void note_all(const char* op, std::span<const Array> results, std::span<const Ar
 
 // ---- selections -----------------------------------------------------------------------------------------------------
 
-void note_selection(const char* op, const Array& result, const Array& x, const View& inner, int64_t start) {
-  enter(result, new Selection(op, x, inner, start), here());
+void note_selection(const char* op, const Array& result, const Array& x, const View& inner) {
+  enter(result, new Selection(op, x, inner, 0), here());
+}
+
+bool note_selection_of_rows(const char* op, const Array& result, const Array& x, const View& selected) {
+  if (!x.contiguous()) return false;
+  enter(result, new Selection(op, x, selected, x.offset), here());
+  return true;
 }
 
 namespace {

@@ -82,7 +82,7 @@ class Kept {
     return *this;
   }
   ~Kept() {
-    if (value_) value_.storage()->saved.fetch_sub(1, std::memory_order_relaxed);
+    if (value_) add_alone(value_.storage()->saved, -1u);
   }
   // Raises if the storage was written since; the error names the line that recorded the operation and the line that
   // wrote.
@@ -91,7 +91,7 @@ class Kept {
 
  private:
   void count() {
-    if (value_) value_.storage()->saved.fetch_add(1, std::memory_order_relaxed);
+    if (value_) add_alone(value_.storage()->saved, 1);
   }
 
   Array value_;  // without history
@@ -143,9 +143,12 @@ void add_product(int input, const Array& left, const Array& g);
 template <class F>
 Array selected(const char* op, const Array& x, F&& select);
 template <class F>
-void note_selected(const char* op, const Array& result, const Array& x, const View& selected, F&& select);
-// `inner` lies in such an array as starts at `start`.
-void note_selection(const char* op, const Array& result, const Array& x, const View& inner, int64_t start = 0);
+[[gnu::always_inline]] inline void note_selected(const char* op, const Array& result, const Array& x,
+                                                 const View& selected, F&& select);
+// `inner` is how it lies in such an array.
+void note_selection(const char* op, const Array& result, const Array& x, const View& inner);
+// If x is such an array itself, of which `selected` is the view.
+bool note_selection_of_rows(const char* op, const Array& result, const Array& x, const View& selected);
 
 template <class F>
 Array selected(const char* op, const Array& x, F&& select) {
@@ -156,10 +159,8 @@ Array selected(const char* op, const Array& x, F&& select) {
 
 // Of `result`, which is the view `selected` of x, or a copy of that.
 template <class F>
-void note_selected(const char* op, const Array& result, const Array& x, const View& selected, F&& select) {
-  if (x.contiguous())
-    note_selection(op, result, x, selected, x.offset);
-  else
+inline void note_selected(const char* op, const Array& result, const Array& x, const View& selected, F&& select) {
+  if (!note_selection_of_rows(op, result, x, selected)) [[unlikely]]
     note_selection(op, result, x, select(View(x.dtype, x.shape)));
 }
 
@@ -251,8 +252,12 @@ void note_reduction(Row row, const Array& x, uint32_t axes, const Array& result,
 // A gradient in the shape of a broadcast result, summed back to the input's shape, in the input's type.
 Array back_to(Array gradient, const Shape& shape, DType dtype);
 
-// Gives the node its number and its line, and the result its history.
-void enter(const Array& result, Node* node, SourceId source);
+// Gives the node, which follows its inputs, its number and its line, and the result its history.
+inline void enter(const Array& result, Node* node, SourceId source) {
+  node->sequence = flags.clock = std::max(flags.clock, node->sequence) + 1;
+  node->source = source;
+  result.set_node(Ref<Node>::adopt(node));
+}
 inline Ref<Node> ref_of(const Array& x) { return Ref<Node>(x.node()); }
 SourceId here();                     // the line of the user's program
 std::string place(SourceId source);  // "train.py, line 3, in step", or that it is not known
@@ -262,10 +267,10 @@ std::string place(SourceId source);  // "train.py, line 3, in step", or that it 
 class Operation : public Node {
  public:
   Operation(const char* op, std::initializer_list<const Array*> inputs) : op_(op) {
-    for (const Array* x : inputs) inputs_.push_back(ref_of(*x));
+    for (const Array* x : inputs) add(*x);
   }
   Operation(const char* op, std::span<const Array> inputs) : op_(op) {
-    for (const Array& x : inputs) inputs_.push_back(ref_of(x));
+    for (const Array& x : inputs) add(x);
   }
   const char* name() const final { return op_; }
   std::span<const Ref<Node>> inputs() const final { return {inputs_.begin(), static_cast<size_t>(inputs_.size())}; }
@@ -275,6 +280,11 @@ class Operation : public Node {
   SmallVec<Ref<Node>, 2> inputs_;
 
  private:
+  void add(const Array& x) {
+    inputs_.emplace_back(x.node());
+    follow(x.node());
+  }
+
   const char* op_;
 };
 

@@ -18,7 +18,9 @@ bool covers(const View& where, const Storage& storage) { return where.nbytes() =
 class Content final : public Node {
  public:
   Content(Ref<Node> before, Ref<Node> value, View where, Shape row)
-      : inputs_{std::move(before), std::move(value)}, where_(std::move(where)), row_(std::move(row)) {}
+      : inputs_{std::move(before), std::move(value)}, where_(std::move(where)), row_(std::move(row)) {
+    for (const Ref<Node>& input : inputs_) follow(input.get());
+  }
   const char* name() const override { return "assign"; }
   std::span<const Ref<Node>> inputs() const override { return {inputs_, 2}; }
   void differentiate(Spread& to) override {
@@ -50,7 +52,9 @@ Content* content_of(const Storage& storage) { return static_cast<Content*>(stora
 class Read final : public Node {
  public:
   Read(Ref<Node> from, View where, Shape row, bool whole)
-      : from_(std::move(from)), where_(std::move(where)), row_(std::move(row)), whole_(whole) {}
+      : from_(std::move(from)), where_(std::move(where)), row_(std::move(row)), whole_(whole) {
+    follow(from_.get());
+  }
   ~Read() override { let_go(); }
   const char* name() const override { return "assign"; }
   std::span<const Ref<Node>> inputs() const override { return {&from_, 1}; }
@@ -148,7 +152,7 @@ void store(const Array& target, const Array& value) {
 void end_content(Storage& storage) {
   // Both belong to the front end, as the content does: nobody saves or drops a value between the two looks.
   uint32_t saved = storage.saved.load(std::memory_order_acquire);
-  if (saved > 0 && storage.handles() == saved + 1ull) Ref<Node>().swap(storage.content);
+  if (saved > 0 && storage.handles() == saved + 1) Ref<Node>().swap(storage.content);
 }
 
 Node* derive(const Array& x) {

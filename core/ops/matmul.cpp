@@ -127,36 +127,69 @@ Array product_lying(bool turned_over, const Array& a, const Array& b) {
 
 // g times the other side, turned; summed over what was broadcast. Each lies as its argument does: the gradient of a
 // transposed weight goes back through the transpose as it is.
-void note_product(const char* op, const Array& made, const Array& x, const Array& y) {
-  tape::Saved a = tape::follows(y) ? tape::Saved(x) : tape::Saved(),
-              b = tape::follows(x) ? tape::Saved(y) : tape::Saved();
-  bool row = x.ndim() == 1, column = y.ndim() == 1;
-  bool x_turned = lies_turned(x), y_turned = lies_turned(y);
-  auto gradients = [a = std::move(a), b = std::move(b), row, column, x_turned, y_turned, x_shape = x.shape,
-                    y_shape = y.shape, x_type = x.dtype, y_type = y.dtype](const Array& result) {
-    Array g = as_matrix(as_matrix(result, false, column), row, false);
-    std::vector<Array> found(2);
-    if (b && tape::wanted(0)) {
-      Array other = as_matrix(b.get(), false, column);
-      Shape shape = x_shape;
-      if (row) shape.insert(0, 1);
-      Array product = product_lying(x_turned, g, turned(other));
-      found[0] = reshape(tape::back_to(product, shape, x_type), x_shape);
+class ProductNode final : public tape::Node {
+ public:
+  ProductNode(const char* op, const Array& x, const Array& y)
+      : op_(op), row_(x.ndim() == 1), column_(y.ndim() == 1), inputs_{tape::ref_of(x), tape::ref_of(y)} {
+    if (inputs_[0]) keep(0, x, y);
+    if (inputs_[1]) keep(1, y, x);
+  }
+  const char* name() const override { return op_; }
+  std::span<const Ref<tape::Node>> inputs() const override { return {inputs_, 2}; }
+  void differentiate(tape::Spread& to) override {
+    Array g = as_matrix(as_matrix(to.gradient(), false, column_), row_, false);
+    if (inputs_[0] && to.wants(0)) {
+      Array other = as_matrix(other_side(0), false, column_);
+      Shape shape = sides_[0]->shape;
+      if (row_) shape.insert(0, 1);
+      add(to, 0, product_lying(sides_[0]->turned, g, turned(other)), shape);
     }
-    if (a && tape::wanted(1)) {
-      Array other = as_matrix(a.get(), row, false);
-      Shape shape = y_shape;
-      if (column) shape.push_back(1);
+    if (inputs_[1] && to.wants(1)) {
+      Array other = as_matrix(other_side(1), row_, false);
+      Shape shape = sides_[1]->shape;
+      if (column_) shape.push_back(1);
       // A stack times one matrix: its gradient is one product, not a sum of many.
       bool stacked = shape.size() == 2 && other.ndim() > 2 && other.size() > 0;
-      Array product =
-          stacked ? product_lying(y_turned, turned(tall(other)), tall(g)) : product_lying(y_turned, turned(other), g);
-      found[1] = reshape(tape::back_to(product, shape, y_type), y_shape);
+      bool over = sides_[1]->turned;
+      add(to, 1, stacked ? product_lying(over, turned(tall(other)), tall(g)) : product_lying(over, turned(other), g),
+          shape);
     }
-    return found;
+  }
+  void forget() override {
+    for (int i : {0, 1}) {
+      inputs_[i].reset();
+      sides_[i].reset();
+    }
+  }
+
+ private:
+  // What the gradient of an argument with a history needs.
+  struct Side {
+    Side(const Array& x, const Array& other) : other(other), shape(x.shape), type(x.dtype), turned(lies_turned(x)) {}
+    tape::Kept other;  // its history is in inputs_
+    Shape shape;
+    DType type;
+    bool turned;
   };
-  tape::note(op, made, {&x, &y}, std::move(gradients));
-}
+
+  void keep(int i, const Array& x, const Array& other) {
+    follow(x.node());
+    sides_[i].emplace(x, other);
+  }
+  Array other_side(int i) const {
+    Array other = sides_[i]->other.get(*this);
+    if (tape::recording()) other.set_node(inputs_[1 - i]);
+    return other;
+  }
+  void add(tape::Spread& to, int i, Array&& product, const Shape& shape) {
+    to.add(i, reshape(tape::back_to(std::move(product), shape, sides_[i]->type), sides_[i]->shape));
+  }
+
+  const char* op_;
+  bool row_, column_;
+  Ref<tape::Node> inputs_[2];
+  std::optional<Side> sides_[2];
+};
 
 Array product_value(const char* op, const Array& x, const Array& y, const Array* out) {
   same_device(op, x, y);
@@ -189,14 +222,17 @@ Array product_value(const char* op, const Array& x, const Array& y, const Array*
   return std::move(to.array);
 }
 
+Array noted_product(const char* op, const Array& x, const Array& y) {
+  tape::Pause pause;
+  Array made = product_value(op, x, y, nullptr);
+  tape::enter(made, new ProductNode(op, x, y), tape::here());
+  return made;
+}
+
 Array product(const char* op, const Array& x, const Array& y, const Array* out) {
-  if (!tape::follows(x) && !tape::follows(y)) return product_value(op, x, y, out);
-  Array made = [&] {
-    tape::Pause pause;
-    return product_value(op, x, y, nullptr);
-  }();
-  note_product(op, made, x, y);
-  return written_to(op, out, std::move(made));
+  bool follows = tape::follows(x);
+  if (!tape::follows(y) && !follows) return product_value(op, x, y, out);
+  return out ? written_to(op, out, noted_product(op, x, y)) : noted_product(op, x, y);
 }
 
 }  // namespace

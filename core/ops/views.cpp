@@ -78,10 +78,11 @@ Array transpose(const Array& x, std::span<const int64_t> axes) {
 }
 
 Array transpose(const Array& x) {
-  View v = x;
-  std::reverse(v.shape.begin(), v.shape.end());
-  std::reverse(v.strides.begin(), v.strides.end());
-  return rearranged("transpose", x, std::move(v), [](const Array& g) { return transpose(g); });
+  Array made = x.detached();
+  made.shape.reverse();
+  made.strides.reverse();
+  if (tape::follows_views(x)) tape::note_single("transpose", made, x, [](const Array& g) { return transpose(g); });
+  return made;
 }
 
 Array swapaxes(const Array& x, int64_t axis1, int64_t axis2) {

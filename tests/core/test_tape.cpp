@@ -130,3 +130,54 @@ TEST(tape_threads_share_leaves) {
     });
   for (std::thread& thread : threads) thread.join();
 }
+
+TEST(tape_content_goes_with_the_last_handle) {
+  Array x = leaf(1, 2);
+  Array buffer = full(x.shape, Scalar::of(0.0), DType::f64, cpu());
+  {
+    tape::Recording on(true);
+    assign(buffer, elementwise(Row::multiply, {Arg(x), Arg(Scalar::of(2.0))}));
+  }
+  Operand use(buffer);  // a call that is not done
+  CHECK(use.storage()->content);
+  buffer = Array();
+  CHECK(!use.storage()->has_handles());
+  CHECK(!use.storage()->content);
+}
+
+// As under a front end that lets one thread at a time hold and let go.
+TEST(tape_counts_of_one_thread_at_a_time) {
+  struct Alone {
+    Alone() {
+      engine::wait_all();
+      one_at_a_time = true;
+    }
+    ~Alone() {
+      engine::wait_all();
+      one_at_a_time = false;
+    }
+  } alone;
+  Array x = leaf(1, 3);
+  Storage& storage = *x.storage();
+  uint32_t handles = storage.handles();
+  {
+    Array view = select(x, 0, 1), copy = x;
+    CHECK_EQ(storage.handles(), handles + 2);
+    Array y;
+    {
+      tape::Recording on(true);
+      y = elementwise(Row::square, {Arg(x)});
+    }
+    CHECK_EQ(storage.saved.load(), 1u);
+    CHECK_EQ(storage.handles(), handles + 3);
+    tape::backward({&y, 1}, {}, false);
+    CHECK_EQ(last(gradient(x)), 6.0);
+    CHECK_EQ(storage.saved.load(), 0u);
+  }
+  CHECK_EQ(storage.handles(), handles);
+  engine::wait_all();
+  Operand use(x);
+  x = Array();
+  CHECK(!storage.has_handles());
+  CHECK_EQ(storage.uses(), 1u);
+}

@@ -195,6 +195,22 @@ def test_capsules() -> None:
     assert npx.from_numpy(numpy.ones(2), zero_copy=False).tolist() == [1, 1]
 
 
+def test_a_consumer_lets_go_without_the_gil() -> None:
+    """As a thread of another library does."""
+    python = ctypes.pythonapi
+    python.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    x = np.ones(1 << 16)
+    nbytes, capsule, used = x.nbytes, x.__dlpack__(), ctypes.c_char_p(b"used_dltensor")
+    tensor = python.PyCapsule_GetPointer(capsule, b"dltensor")
+    python.PyCapsule_SetName(ctypes.py_object(capsule), used)
+    end = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(ctypes.c_void_p.from_address(tensor + 56).value or 0)
+    del x
+    held = engine.memory()["in_use"]
+    end(tensor)
+    assert engine.memory()["in_use"] == held - nbytes
+
+
 class GivingOnly(Giving):
     """The same, of a version of DLPack that knows no versions."""
 
