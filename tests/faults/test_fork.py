@@ -188,6 +188,7 @@ def test_fork_behind_pythons_back() -> None:
     """A fork of which Python's hooks know nothing: the child has the value, or says that only the parent has."""
     program = """
         import ctypes
+        sys.setswitchinterval(100)  # CPython's child stands still for ever where a thread had asked for the GIL
         x = slow(0.5, 7)
         y = x + 1
         done = np.ones(3)
