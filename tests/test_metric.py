@@ -203,6 +203,7 @@ def test_errors() -> None:
         lambda: metric.Accuracy(axis=0, name="a"),
         lambda: metric.Perplexity(axis=-1),
         lambda: metric.CompositeEvalMetric([metric.F1(), metric.TopKAccuracy(top_k=3)]),
+        lambda: metric.NegativeLogLikelihood(eps=1e-9),
     ],
 )
 def test_made_again_from_its_settings(made: Any) -> None:

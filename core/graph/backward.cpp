@@ -254,8 +254,7 @@ void Pass::step(Entry& entry, bool leaves) {
   entry.gradients.clear();
   if (!retain_) {
     node.forget();
-    std::span<const Ref<Node>> left = node.inputs();
-    node.forgotten = left.size() != 1 || !left[0] || !left[0]->is_leaf();
+    node.forgotten = !node.stays;
     if (node.forgotten && !create_) node.sequence = freed_at_;
   }
   for (Entry* input : inputs)

@@ -50,6 +50,7 @@ class Node {
   uint32_t derived_version = 0;
   bool derived = false;  // from what was written into the array's storage, up to this version of it
   bool forgotten = false;  // used and freed by a backward pass
+  bool stays = false;      // a leaf, or made of one without holding a value: no pass frees it, graphs may share it
   Ref<Node> attached;  // the leaf that gets the result's gradient too, where one is attached to the result
 
  protected:

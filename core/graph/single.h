@@ -11,13 +11,13 @@ class Single final : public Node {
  public:
   Single(const char* op, const Array& x, F back) : op_(op), input_(ref_of(x)), back_(std::move(back)) {
     follow(x.node());
+    stays = x.node() && x.node()->stays;  // `back` holds no array
   }
   const char* name() const override { return op_; }
   std::span<const Ref<Node>> inputs() const override { return {&input_, 1}; }
   void differentiate(Spread& to) override { to.add(0, back_(to.gradient())); }
-  // `back` holds no array: on a leaf there is nothing to forget, and graphs may share it (a transposed weight).
   void forget() override {
-    if (input_ && !input_->is_leaf()) input_.reset();
+    if (!stays) input_.reset();
   }
 
  private:

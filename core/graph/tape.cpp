@@ -142,6 +142,7 @@ class Selection final : public Node {
         offset_(inner.offset - start),
         dtype_(inner.dtype) {
     follow(x.node());
+    stays = x.node() && x.node()->stays;
   }
   const char* name() const override { return op_; }
   std::span<const Ref<Node>> inputs() const override { return {&input_, 1}; }
@@ -149,7 +150,9 @@ class Selection final : public Node {
     const Array& g = to.gradient();  // of the selection's shape
     to.add_selection(0, g, View(dtype_, offset_, g.shape, strides_), shape_);
   }
-  void forget() override { input_.reset(); }
+  void forget() override {
+    if (!stays) input_.reset();
+  }
 
  private:
   const char* op_;

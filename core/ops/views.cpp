@@ -147,8 +147,8 @@ Array broadcast_to(const Array& x, const Shape& shape) {
   if (!fits) fail(ErrorKind::value, "broadcast_to: an array of shape ", x.shape, " cannot be broadcast to ", shape);
   Array made = x.broadcast_to(shape);
   if (tape::follows_views(x))
-    tape::note("broadcast_to", made, {&x},
-               [from = x.shape](const Array& g) { return std::vector<Array>{tape::back_to(g, from, g.dtype)}; });
+    tape::note_single("broadcast_to", made, x,
+                      [from = x.shape](const Array& g) { return tape::back_to(g, from, g.dtype); });
   return made;
 }
 

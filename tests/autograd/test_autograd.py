@@ -340,6 +340,29 @@ def test_graphs_may_share_a_view_of_a_leaf() -> None:
         same(w.grad, 2 * w)
 
 
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x.T, lambda x: x.reshape(-1), lambda x: x[1:], lambda x: x[1], lambda x: x[::-1],
+        lambda x: x[..., 0], lambda x: x[None], lambda x: np.broadcast_to(x, (3, 2, 2)), lambda x: x.flatten(),
+        lambda x: np.split(x, 2)[1], lambda x: np.squeeze(x), lambda x: x.copy(), lambda x: x.astype("float64"),
+    ],
+)  # fmt: skip
+def test_any_view_of_a_leaf_may_be_shared(view: Any) -> None:
+    x = leaf([[1.0, 2.0], [3.0, 4.0]])
+    with autograd.record():
+        shared = view(x)
+        first, second = (shared * 2).sum(), (shared * shared).sum()
+    first.backward()
+    twos = x.grad.asnumpy().copy()
+    second.backward()
+    same(x.grad, twos * x.asnumpy())
+    with autograd.record():
+        later = (shared * 3).sum()
+    later.backward()
+    same(x.grad, twos * 1.5)
+
+
 def test_higher_orders() -> None:
     x = leaf([0.7])
     with autograd.record():

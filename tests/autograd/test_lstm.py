@@ -107,6 +107,18 @@ def test_gradient_of_some_arguments(rng: numpy.random.Generator, way: str) -> No
     numpy.testing.assert_allclose(alone[1].grad.asnumpy(), slopes[1], rtol=1e-10)
 
 
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_second_derivatives_by_some_arguments(rng: numpy.random.Generator, way: str, which: int) -> None:
+    values = given(rng, 3, 2, 2, 3, 1, "float64")
+
+    def some(x: np.ndarray) -> Any:
+        xs = [np.array(v) for v in values]
+        xs[which] = x
+        return run(xs)
+
+    check(some, [values[which]], rng, exact=False)
+
+
 @pytest.mark.parametrize("which", [1, 2])
 def test_writing_what_the_gradient_needs(rng: numpy.random.Generator, which: int) -> None:
     xs = [np.array(v) for v in given(rng, 4, 3, 2, 5, 1, "float32")]

@@ -107,6 +107,7 @@ class NegativeLogLikelihood(CrossEntropy):
         label_names: Sequence[str] | None = None,
     ) -> None:
         super().__init__(eps, name=name, output_names=output_names, label_names=label_names)
+        self._kwargs = {"eps": eps}
 
 
 @register

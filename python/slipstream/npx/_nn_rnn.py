@@ -120,7 +120,8 @@ def _at_once(projected: ndarray, layer: _Layer, state: Any, backwards: bool) -> 
     """Outputs and cells after all steps of an LSTM, (steps, batch, size), by one call, whose gradient is another."""
     length, weight = projected.shape[0], layer.from_state
     inputs = [projected, weight, *state]
-    recorded = any(_core.follows(x) for x in inputs)
+    followed = [_core.follows(x) for x in inputs]
+    recorded = any(followed)
     plain, plain_weight, first_state, first_cell = (x.detach() for x in inputs)
     states, cells, *gates = _core.lstm(plain, plain_weight, first_state, first_cell, backwards, recorded)
     before, after = (1, 0) if backwards else (0, 1)
@@ -129,13 +130,15 @@ def _at_once(projected: ndarray, layer: _Layer, state: Any, backwards: bool) -> 
         return made
     kept = [(x, x._version) for x in (*inputs, states, cells, *gates)]
 
-    def backward(of_outputs: ndarray, of_cells: ndarray) -> list[ndarray]:
+    def backward(of_outputs: ndarray, of_cells: ndarray) -> list[ndarray | None]:
         for x, version in kept:
             _core.check_unwritten(x, version)
         if is_recording():  # to be differentiated again
             outputs, after_steps = _by_steps(projected, layer, _lstm_cell, state, backwards, None, None)
             again = [_core.stack(outputs, 0), _core.stack([step[1] for step in after_steps], 0)]
-            return grad(again, inputs, [of_outputs, of_cells], create_graph=True)
+            asked = [x for x, follows in zip(inputs, followed, strict=True) if follows]
+            found = iter(grad(again, asked, [of_outputs, of_cells], create_graph=True))
+            return [next(found) if follows else None for follows in followed]
         slopes, *of_state = _core.lstm_gradient(gates[0], cells, weight, of_outputs, of_cells, backwards)
         rows, wide, size = length * slopes.shape[1], slopes.shape[2], states.shape[2]
         read = _core.reshape(_core.slice(states, 0, before, 1, length), (rows, size))
