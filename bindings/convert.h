@@ -67,6 +67,12 @@ Scalar to_scalar(PyObject* o, std::optional<DType> into = {});  // TypeError for
 // An argument of a row. NumPy's values become arrays on `device`, with their own dtype; Python's scalars stay weak.
 // `row` and `beside` (another argument) say what an integer beyond 64 bits can mean. The object outlives the argument.
 Arg to_arg(PyObject* o, Given c, Device device, Row row, const Array* beside);
+// One of the two arguments of a row: the other is an array, where this one is not.
+inline Arg to_arg(PyObject* o, Given c, Row row, PyObject* other) {
+  if (c == Given::array) return Arg::lent(as_array(o));
+  if (c == Given::real) return Scalar::of(PyFloat_AS_DOUBLE(o));
+  return to_arg(o, c, as_array(other).device(), row, &as_array(other));
+}
 
 // Any array-like. Python's numbers take the default dtypes of creation; what has a dtype keeps it.
 Array to_array(PyObject* o, std::optional<Device> device = {}, std::optional<DType> dtype = {});

@@ -9,18 +9,11 @@ namespace slipstream::python {
 
 namespace {
 
-// One of the two operands is an array: the other, where this one is not.
-Arg operand(Row row, PyObject* o, Given given, PyObject* other) {
-  if (given == Given::array) return Arg::lent(as_array(o));
-  if (given == Given::real) return Scalar::of(PyFloat_AS_DOUBLE(o));
-  return to_arg(o, given, as_array(other).device(), row, &as_array(other));
-}
-
 PyObject* binary(Row row, PyObject* a, PyObject* b) {
   Given x = classify(a), y = classify(b);
   if (x == Given::unknown || y == Given::unknown) Py_RETURN_NOTIMPLEMENTED;
   return guarded([&] {
-    const Arg args[2] = {operand(row, a, x, b), operand(row, b, y, a)};
+    const Arg args[2] = {to_arg(a, x, row, b), to_arg(b, y, row, a)};
     return wrap_made([&] { return elementwise(row, args); });
   });
 }
@@ -36,7 +29,7 @@ PyObject* in_place(Row row, PyObject* self, PyObject* other) {
   if (y == Given::unknown) Py_RETURN_NOTIMPLEMENTED;
   if (is_unseen_result(self)) return binary(row, self, other);
   return guarded([&] {
-    const Arg args[2] = {Arg::lent(as_array(self)), operand(row, other, y, self)};
+    const Arg args[2] = {Arg::lent(as_array(self)), to_arg(other, y, row, self)};
     elementwise(row, args, {.out = &as_array(self)});
     return Py_NewRef(self);
   });
@@ -95,7 +88,7 @@ PyObject* divmod_slot(PyObject* a, PyObject* b) {
 
 Array matrix(PyObject* o, Given given, PyObject* other) {
   if (is_scalar(given)) fail(ErrorKind::value, "matmul: a scalar is no matrix; use * instead");
-  return operand(Row::multiply, o, given, other).array();
+  return to_arg(o, given, Row::multiply, other).array();
 }
 
 PyObject* matmul_slot(PyObject* a, PyObject* b) {

@@ -230,7 +230,23 @@ bool apply_casting(const Function& f, std::span<const Arg> args, const Elementwi
   return is(call.casting, "unsafe");
 }
 
+// One or two arguments, an array among them, and nothing else: most calls. nullptr for others.
+PyObject* call_plain(const Function& f, PyObject* const* args) {
+  if (f.arity == 1) {
+    if (!is_ndarray(args[0])) return nullptr;
+    const Arg given[1] = {Arg::lent(as_array(args[0]))};
+    return wrap_made([&] { return elementwise(f.row, given); });
+  }
+  Given x = classify(args[0]), y = classify(args[1]);
+  bool array = x == Given::array || y == Given::array;
+  if (!array || x == Given::unknown || y == Given::unknown) return nullptr;
+  const Arg given[2] = {to_arg(args[0], x, f.row, args[1]), to_arg(args[1], y, f.row, args[0])};
+  return wrap_made([&] { return elementwise(f.row, given); });
+}
+
 PyObject* call_elementwise(const Function& f, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+  if (!keywords && n == f.arity && n < 3)
+    if (PyObject* made = call_plain(f, args)) return made;
   ElementwiseCall call;
   PyObject* arrays[3];
   Py_ssize_t by_place = n;
