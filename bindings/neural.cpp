@@ -120,7 +120,7 @@ void bind_norm(nb::module_& m) {
 }
 
 void bind_recurrent(nb::module_& m) {
-  m.def("lstm_pays", &lstm_pays, nb::arg("projected"), nb::arg("weight"),
+  m.def("lstm_pays", &lstm_pays, nb::arg("projected"), nb::arg("weight"), nb::arg("state"), nb::arg("cell"),
         "Is one call for all steps quicker than one for each?");
   m.def(
       "lstm",

@@ -45,13 +45,13 @@ Array as_matrix(const Array& x) { return matrix_layout(x) ? x : copy(x); }
 
 }  // namespace
 
-bool lstm_pays(const Array& projected, const Array& weight) {
+bool lstm_pays(const Array& projected, const Array& weight, const Array& state, const Array& cell) {
   constexpr size_t kCache = size_t{4} << 20;
   bool loops = projected.dtype == DType::f32   ? cpu::panel_loops().f32.height > 0
                : projected.dtype == DType::f64 ? cpu::panel_loops().f64.height > 0
                                                : false;
-  return loops && projected.device().kind == 0 && weight.dtype == projected.dtype && weight.nbytes() <= kCache &&
-         projected.size() > 0;
+  bool one_type = weight.dtype == projected.dtype && state.dtype == projected.dtype && cell.dtype == projected.dtype;
+  return loops && one_type && projected.device().kind == 0 && weight.nbytes() <= kCache && projected.size() > 0;
 }
 
 LstmSteps lstm(const Array& projected, const Array& weight, const Array& state, const Array& cell, bool backwards,

@@ -14,8 +14,9 @@ struct LstmParams final : ComparedParams<LstmParams> {
   bool operator==(const LstmParams&) const = default;
 };
 
-// Is one call quicker than one for each step? Not where the weight outgrows the cache, or nothing multiplies panels.
-bool lstm_pays(const Array& projected, const Array& weight);
+// Is one call quicker than one for each step? Not where the weight outgrows the cache, or nothing multiplies panels;
+// and it takes all in one type.
+bool lstm_pays(const Array& projected, const Array& weight, const Array& state, const Array& cell);
 
 // States and cells before the first step and after each (steps + 1, batch, width), in the order of the steps: the first
 // ones are the last where it goes backwards. Gates (steps, batch, 4 width): entry, forget, new, leave.

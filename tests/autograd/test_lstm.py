@@ -73,7 +73,42 @@ def test_at_once_is_step_by_step(
 
 def has_loops() -> bool:
     """Does this processor have the loops that one call is made of? As the core says of something it would take."""
-    return bool(_core.lstm_pays(np.ones((1, 1, 4)), np.ones((4, 1))))
+    return bool(_core.lstm_pays(np.ones((1, 1, 4)), np.ones((4, 1)), np.ones((1, 1)), np.ones((1, 1))))
+
+
+@pytest.mark.parametrize("types", ["fdff", "ffdd", "ffhh", "dfff", "hfff", "fffd"])
+def test_types_that_differ_are_promoted(rng: numpy.random.Generator, way: str, types: str) -> None:
+    kinds = {"f": "float32", "d": "float64", "h": "float16"}
+    values = given(rng, 3, 2, 5, 4, 1, "float64")
+    xs = [np.array(v.astype(kinds[t])) for v, t in zip(values, types, strict=True)]
+    for x in xs:
+        x.attach_grad()
+    with autograd.record():
+        made = run(xs)
+        loss = sum((y * y).sum() for y in made)
+    loss.backward()
+    assert made[0].dtype == numpy.dtype("float64" if "d" in types else "float32")
+    for y, full in zip(made, run([np.array(v) for v in values]), strict=True):
+        numpy.testing.assert_allclose(y.asnumpy(), full.asnumpy(), rtol=1e-2, atol=1e-2)
+    assert all(x.grad.dtype == x.dtype and numpy.isfinite(x.grad.asnumpy()).all() for x in xs)
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+def test_what_it_gives_may_be_written(rng: numpy.random.Generator, way: str, sides: int) -> None:
+    values = given(rng, 3, 2, 5, 4, sides, "float64")
+    slopes = []
+    for write in (False, True):
+        x, *others = (np.array(v) for v in values)
+        x.attach_grad()
+        with autograd.record():
+            made = run([x, *others], sides)
+            loss = (made[0] + 0).sum() + (made[1] + 0).sum()
+        if write:
+            for y in made:
+                y[:] = 7
+        loss.backward()
+        slopes.append(x.grad.asnumpy())
+    assert numpy.array_equal(*slopes)
 
 
 def test_without_recording_it_is_the_same(rng: numpy.random.Generator, way: str) -> None:

@@ -160,7 +160,7 @@ def _run_layer(
     projected = _core.reshape(projected, (length, batch, projected.shape[1]))
     last = 0 if backwards else length - 1
     plain = cell is _lstm_cell and layer.projection is None and lengths is None and clip is None
-    if plain and _core.lstm_pays(projected, layer.from_state):
+    if plain and _core.lstm_pays(projected, layer.from_state, *state):
         made = _at_once(projected, layer, state, backwards)
         return made[0], tuple(_core.select(part, 0, last) for part in made)
     outputs, states = _by_steps(projected, layer, cell, state, backwards, lengths, clip)
@@ -237,6 +237,8 @@ def rnn(
             sides.append(outputs)
             last.append(end)
         x = sides[0] if directions == 1 else _core.concatenate(sides, 2)
+    if mode == "lstm" and directions == 1 and _core.follows(x):
+        x = _core.copy(x)  # the program may write into it; of the steps themselves the gradient is made
     if not state_outputs:
         return x
     return [x, *(_core.stack([end[i] for end in last], 0) for i in range(len(states)))]
