@@ -116,6 +116,19 @@ def test_blocks_in_nested_lists_are_warned_of() -> None:
         net.collect_params()
 
 
+def test_an_attribute_may_hold_itself() -> None:
+    net = Net()
+    tree: dict[str, object] = {"name": "root"}
+    tree["children"] = [{"name": "leaf", "parent": tree}]
+    net.tree = tree
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        net.collect_params()
+    tree["block"] = nn.Dense(2)
+    with pytest.warns(UserWarning, match=r"Net.tree holds blocks that are not registered"):
+        net.collect_params()
+
+
 def test_blocks_in_lists_are_warned_of() -> None:
     net = Net()
     net.more = [nn.Dense(2)]

@@ -476,12 +476,16 @@ _OWN_DICTS = frozenset(Block.__annotations__)
 
 
 def _blocks_in(value: Any) -> Iterator[Block]:
-    """The blocks in lists and dicts, which may be nested."""
-    if isinstance(value, Block):
-        yield value
-    elif isinstance(value, (list, tuple, dict)):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _blocks_in(inner)
+    """The blocks in lists and dicts, which may be nested, one within itself even."""
+    seen: set[int] = set()
+    waiting = [value]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, Block):
+            yield inner
+        elif isinstance(inner, (list, tuple, dict)) and id(inner) not in seen:
+            seen.add(id(inner))
+            waiting += inner.values() if isinstance(inner, dict) else inner
 
 
 def _unique(named: dict[str, Parameter]) -> list[Parameter]:
