@@ -36,6 +36,7 @@ void call_and_store(nb::handle fn, nb::handle inputs, const Record& call) {
   for (nb::handle a : inputs) args.push_back(lent.emplace_back(lend(as_array(a.ptr()))).ptr());
   nb::object result = nb::steal(checked(call_python(fn.ptr(), args.data(), args.size())));
   lent.clear();
+  if (PyList_SetSlice(inputs.ptr(), 0, PyList_GET_SIZE(inputs.ptr()), nullptr) < 0) nb::raise_python_error();
   int n = call.outputs.size();
   if (n == 0) return;
   if (n == 1) {
@@ -88,8 +89,8 @@ nb::object host_call_function(nb::object fn, nb::sequence arrays, nb::object out
   for (size_t i = 0; i < shapes.size(); i++)
     dtypes.push_back(many_types ? to_dtype(nb::object(out_dtype[i]).ptr())
                                 : to_dtype_or_none(out_dtype).value_or(default_dtype(Kind::real)));
-  // The handles in the function keep the inputs' memory as it is, even where fn keeps what it was lent. A worker lets
-  // the function go, so that they are Python's.
+  // The handles in the function keep the inputs' memory as it is, even where fn keeps what it was lent. They go when
+  // fn has run.
   nb::list handles;
   for (const Array& a : inputs) handles.append(nb::cast(a));
   auto run = [fn = share(fn), kept = share(handles)](const Record& call) { run_host_call(fn.get(), kept.get(), call); };

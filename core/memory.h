@@ -119,7 +119,7 @@ class SmallVec {
   }
   ~SmallVec() {
     for (T& v : *this) v.~T();
-    if (heap_) ::operator delete(heap_, std::align_val_t{alignof(T)});
+    if (heap_) Elsewhere::give(heap_, capacity_);
   }
 
   template <class... Args>

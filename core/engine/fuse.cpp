@@ -109,6 +109,12 @@ class Fuser {
         std::vector<Record>& replaced, FusedPrograms& programs)
       : runtime_(runtime), calls_(calls), tiled_(tiled), why_(why), replaced_(replaced), programs_(programs) {}
 
+  // Where memory ran out, open groups end here: no storage is to keep their bits.
+  ~Fuser() {
+    for (Group* group : open_) group->end();
+  }
+  Fuser(const Fuser&) = delete;
+
   void run() {
     for (size_t i = 0; i < calls_.size(); i++)
       if (calls_[i].op) take(i);

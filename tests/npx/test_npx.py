@@ -10,7 +10,7 @@ import numpy
 import pytest
 from compare import same
 
-from slipstream import np, npx
+from slipstream import engine, np, npx
 
 
 def test_settings() -> None:
@@ -62,6 +62,23 @@ def test_host_call_inputs_are_read_only() -> None:
     y = npx.host_call(write, [np.zeros(2)], (2,))
     with pytest.raises(ValueError, match="read-only"):
         y.asnumpy()
+
+
+def test_inputs_of_a_host_call_go_when_it_has_run() -> None:
+    x = np.ones((250, 1000))
+    x.wait_to_read()
+    before = engine.memory()["in_use"]
+    done: list[bool] = []
+
+    def from_a_thread() -> None:
+        y = npx.host_call(lambda a: a[0, :1].copy(), [x + 1], (1,))
+        y.wait_to_read()
+        done.append(engine.memory()["in_use"] < before + x.nbytes)
+
+    thread = threading.Thread(target=from_a_thread)
+    thread.start()
+    thread.join()
+    assert done == [True]
 
 
 def test_host_call_runs_elsewhere_and_may_wait() -> None:
