@@ -19,6 +19,7 @@ struct Entry {
   bool needed = false;           // a leaf or variable lies behind it
   const Node* freed = nullptr;   // a node behind it that an earlier pass freed
   uint64_t constant_from = 0;    // it cannot be differentiated: a constant for what was recorded after this number
+  bool cut = false;  // not needed, since it counts on a freed node, but leads to a leaf or variable past that too
   bool own = false;              // the gradient is an array of this pass alone, and may be written
   std::vector<Array> lefts, rights;  // products that are still to be added
 
@@ -31,6 +32,11 @@ struct Entry {
     if (node->sequence <= since) constant_from = std::max(constant_from, since);
   }
 };
+
+[[noreturn]] void fail_freed(const Node& node) {
+  fail(ErrorKind::runtime, "backward: the graph of ", node.name(), ", recorded at ", place(node.source),
+       ", was used and freed by an earlier backward(); to use it again, call that with retain_graph=True");
+}
 
 class Pass final : public Spread {
  public:
@@ -70,10 +76,8 @@ class Pass final : public Spread {
   void finish(Entry& entry, bool leaves);
   void step(Entry& entry, bool leaves);
   void check_heads() const;
-  uint64_t after_all() const;
 
   bool retain_, create_;
-  uint64_t freed_at_ = 0;
   std::vector<Entry> entries_;
   std::unordered_map<const Node*, int> numbers_;
   std::vector<int> order_;  // from inputs to results
@@ -129,16 +133,19 @@ void Pass::explore(bool leaves) {
   });
   for (int number : order_) {
     Entry& entry = entries_[static_cast<size_t>(number)];
-    bool behind = false;
+    bool behind = false, cut = false;
     entry.look_behind(entry);
     for (const Ref<Node>& input : entry.node->inputs()) {
       if (!input) continue;
       const Entry& from = entries_[static_cast<size_t>(numbers_.at(input.get()))];
       entry.look_behind(from);
       behind |= from.needed;
+      cut |= from.cut;
     }
     entry.needed = leaves ? entry.node->is_leaf() || entry.node->attached : entry.variable >= 0;
     entry.needed |= behind && !entry.constant_from;
+    if (cut && entry.needed) fail_freed(*entry.freed);
+    entry.cut = cut || (behind && entry.constant_from && !entry.node->forgotten);
   }
   check_heads();
   for (Entry& entry : entries_)
@@ -150,18 +157,8 @@ void Pass::explore(bool leaves) {
 void Pass::check_heads() const {
   for (const auto& [number, g] : heads_) {
     const Entry& head = entries_[static_cast<size_t>(number)];
-    if (head.freed && (head.constant_from || !head.needed))
-      fail(ErrorKind::runtime, "backward: the graph of ", head.freed->name(), ", recorded at ",
-           place(head.freed->source),
-           ", was used and freed by an earlier backward(); to use it again, call that with retain_graph=True");
+    if (head.freed && (head.constant_from || !head.needed)) fail_freed(*head.freed);
   }
-}
-
-// A number above those of all that was recorded so far.
-uint64_t Pass::after_all() const {
-  for (const Entry& entry : entries_)
-    if (entry.node) flags.clock = std::max(flags.clock, entry.node->sequence);
-  return ++flags.clock;
 }
 
 void Pass::accumulate(Array& sum, Array&& g, bool& own) {
@@ -255,14 +252,13 @@ void Pass::step(Entry& entry, bool leaves) {
   if (!retain_) {
     node.forget();
     node.forgotten = !node.stays;
-    if (node.forgotten && !create_) node.sequence = freed_at_;
+    if (node.forgotten && !create_) node.sequence = next_number();
   }
   for (Entry* input : inputs)
     if (--input->uses == 0 && leaves && input->node->is_leaf()) finish(*input, true);
 }
 
 void Pass::run(bool leaves) {
-  freed_at_ = after_all();
   for (auto& [number, g] : heads_) {
     Entry& entry = entries_[static_cast<size_t>(number)];
     if (entry.gradients.empty()) entry.gradients.emplace_back();
@@ -285,9 +281,9 @@ void Pass::run(bool leaves) {
     if (!create_) entry.node.reset();
   }
   if (!create_ || retain_) return;
-  freed_at_ = after_all();  // what this pass recorded is no later than what it freed
+  uint64_t freed_at = next_number();  // what this pass recorded is no later than what it freed
   for (Entry& entry : entries_)
-    if (entry.node && entry.node->forgotten) entry.node->sequence = freed_at_;
+    if (entry.node && entry.node->forgotten) entry.node->sequence = freed_at;
 }
 
 // A gradient that does not depend on the variables: it can be differentiated all the same, and gives zeros.

@@ -175,7 +175,6 @@ class RowNode final : public tape::Node {
       if (!x.node() || !differentiable(x.dtype)) continue;
       types_[i] = x.dtype;
       inputs_[i] = tape::ref_of(x);
-      follow(x.node());
       if (expression(row, i).applies(x.dtype)) named |= expression(row, i).names;
       if (!(x.shape == result.shape)) keep_shape(i, x.shape);
     }

@@ -40,21 +40,20 @@ class Node {
   virtual bool is_leaf() const { return false; }
   virtual int results() const { return 1; }
 
-  // Before a node is entered: its number will be above this one's.
-  void follow(const Node* input) {
-    if (input && input->sequence > sequence) sequence = input->sequence;
-  }
-
   uint64_t sequence = 0;  // above those of all inputs; once it is forgotten, of all that was recorded before
   SourceId source = 0;    // the line that recorded it
   uint32_t derived_version = 0;
   bool derived = false;  // from what was written into the array's storage, up to this version of it
   bool forgotten = false;  // used and freed by a backward pass
-  bool stays = false;      // a leaf, or made of one without holding a value: no pass frees it, graphs may share it
+  // No pass frees it, so that graphs may share it: a leaf, or made of one without holding a value, in so many steps
+  // less than kSteps. A longer chain is freed, or a loop that makes a view of a view each time would grow for ever.
+  static constexpr uint8_t kSteps = 16;
+  uint8_t stays = 0;
   Ref<Node> attached;  // the leaf that gets the result's gradient too, where one is attached to the result
 
  protected:
   virtual ~Node() = default;
+  void stay_with(const Node* input) { stays = input && input->stays > 0 ? input->stays - 1 : 0; }
 
  private:
   static void end(Node* node);

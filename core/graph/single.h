@@ -10,8 +10,7 @@ template <class F>
 class Single final : public Node {
  public:
   Single(const char* op, const Array& x, F back) : op_(op), input_(ref_of(x)), back_(std::move(back)) {
-    follow(x.node());
-    stays = x.node() && x.node()->stays;  // `back` holds no array
+    stay_with(x.node());  // `back` holds no array
   }
   const char* name() const override { return op_; }
   std::span<const Ref<Node>> inputs() const override { return {&input_, 1}; }

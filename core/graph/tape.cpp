@@ -64,7 +64,7 @@ namespace {
 // One of several results: the gradient goes to its place at the node of all.
 class Part final : public Node {
  public:
-  Part(Ref<Node> whole, int part) : whole_(std::move(whole)), part_(part) { follow(whole_.get()); }
+  Part(Ref<Node> whole, int part) : whole_(std::move(whole)), part_(part) {}
   const char* name() const override { return whole_->name(); }
   std::span<const Ref<Node>> inputs() const override { return {&whole_, 1}; }
   void differentiate(Spread& to) override { to.add_part(0, part_, to.gradient()); }
@@ -141,8 +141,7 @@ class Selection final : public Node {
         strides_(inner.strides),
         offset_(inner.offset - start),
         dtype_(inner.dtype) {
-    follow(x.node());
-    stays = x.node() && x.node()->stays;
+    stay_with(x.node());
   }
   const char* name() const override { return op_; }
   std::span<const Ref<Node>> inputs() const override { return {&input_, 1}; }

@@ -34,7 +34,6 @@ namespace slipstream::tape {
 struct Flags {
   bool recording = false;
   bool training = false;
-  uint64_t clock = 0;  // the highest sequence number this thread has given or seen
 };
 extern thread_local constinit Flags flags;
 
@@ -197,7 +196,7 @@ enum class GradReq : uint8_t { null, write, add };
 // Gradients arrive here. The array `grad` stays the same array; only its values are written.
 class Leaf final : public Node {
  public:
-  Leaf(Array grad, GradReq req) : grad(std::move(grad)), req(req) { stays = true; }
+  Leaf(Array grad, GradReq req) : grad(std::move(grad)), req(req) { stays = kSteps; }
   const char* name() const override { return "leaf"; }
   std::span<const Ref<Node>> inputs() const override { return {}; }
   void differentiate(Spread&) override {}
@@ -252,9 +251,18 @@ void note_reduction(Row row, const Array& x, uint32_t axes, const Array& result,
 // A gradient in the shape of a broadcast result, summed back to the input's shape, in the input's type.
 Array back_to(Array gradient, const Shape& shape, DType dtype);
 
-// Gives the node, which follows its inputs, its number and its line, and the result its history.
+// Numbers of nodes: each is above all that any thread has given.
+inline constinit std::atomic<uint64_t> last_number = 0;
+inline uint64_t next_number() {
+  if (!one_at_a_time) return last_number.fetch_add(1, std::memory_order_relaxed) + 1;
+  uint64_t next = last_number.load(std::memory_order_relaxed) + 1;
+  last_number.store(next, std::memory_order_relaxed);
+  return next;
+}
+
+// Gives the node its number and its line, and the result its history.
 inline void enter(const Array& result, Node* node, SourceId source) {
-  node->sequence = flags.clock = std::max(flags.clock, node->sequence) + 1;
+  node->sequence = next_number();
   node->source = source;
   result.set_node(Ref<Node>::adopt(node));
 }
@@ -280,10 +288,7 @@ class Operation : public Node {
   SmallVec<Ref<Node>, 2> inputs_;
 
  private:
-  void add(const Array& x) {
-    inputs_.emplace_back(x.node());
-    follow(x.node());
-  }
+  void add(const Array& x) { inputs_.emplace_back(x.node()); }
 
   const char* op_;
 };

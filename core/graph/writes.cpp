@@ -18,9 +18,7 @@ bool covers(const View& where, const Storage& storage) { return where.nbytes() =
 class Content final : public Node {
  public:
   Content(Ref<Node> before, Ref<Node> value, View where, Shape row)
-      : inputs_{std::move(before), std::move(value)}, where_(std::move(where)), row_(std::move(row)) {
-    for (const Ref<Node>& input : inputs_) follow(input.get());
-  }
+      : inputs_{std::move(before), std::move(value)}, where_(std::move(where)), row_(std::move(row)) {}
   const char* name() const override { return "assign"; }
   std::span<const Ref<Node>> inputs() const override { return {inputs_, 2}; }
   void differentiate(Spread& to) override {
@@ -52,9 +50,7 @@ Content* content_of(const Storage& storage) { return static_cast<Content*>(stora
 class Read final : public Node {
  public:
   Read(Ref<Node> from, View where, Shape row, bool whole)
-      : from_(std::move(from)), where_(std::move(where)), row_(std::move(row)), whole_(whole) {
-    follow(from_.get());
-  }
+      : from_(std::move(from)), where_(std::move(where)), row_(std::move(row)), whole_(whole) {}
   ~Read() override { let_go(); }
   const char* name() const override { return "assign"; }
   std::span<const Ref<Node>> inputs() const override { return {&from_, 1}; }

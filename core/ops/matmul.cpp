@@ -172,10 +172,7 @@ class ProductNode final : public tape::Node {
     bool turned;
   };
 
-  void keep(int i, const Array& x, const Array& other) {
-    follow(x.node());
-    sides_[i].emplace(x, other);
-  }
+  void keep(int i, const Array& x, const Array& other) { sides_[i].emplace(x, other); }
   Array other_side(int i) const {
     Array other = sides_[i]->other.get(*this);
     if (tape::recording()) other.set_node(inputs_[1 - i]);
