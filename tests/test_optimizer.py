@@ -234,6 +234,15 @@ def test_factors_by_index_name_and_parameter() -> None:
     assert opt._get_wds([0, 1, 2, 3]) == [1.0, 0.25, 0.0, 1.0]
 
 
+def test_devices_of_another_kind_count_for_themselves() -> None:
+    """As the devices' numbers alone do not tell them apart."""
+    opt = optimizer.SGD()
+    for device in (npx.cpu(0), npx.gpu(0)):
+        opt._set_current_device(device)
+        opt._update_count("w")
+    assert opt.num_update == 1
+
+
 def test_counts_and_scheduler() -> None:
     schedule = lr_scheduler.FactorScheduler(2, 0.5, base_lr=1.0)
     opt = optimizer.SGD(lr_scheduler=schedule)

@@ -179,6 +179,72 @@ def test_parameters_may_move_to_another_device() -> None:
     assert (p.data().asnumpy() == stays.data().asnumpy()).all()
 
 
+def trained(p: Parameter, trainer: Trainer, steps: range) -> list[list[float]]:
+    """Every replica's values after steps whose summed gradients do not depend on how many there are."""
+    for step in steps:
+        here = p.list_data()
+        backward(p, [(1.0 + step) / len(here)] * len(here))
+        trainer.step(1)
+    return [data.tolist() for data in p.list_data()]
+
+
+@pytest.mark.parametrize("on_store", [False, True])
+@pytest.mark.parametrize("to", [CPUS[:1], CPUS[1:], CPUS, CPUS[::-1]])
+def test_training_goes_on_on_other_devices(tmp_path: Path, on_store: bool, to: list[Any]) -> None:
+    """Adam's numbers depend on the count of updates."""
+
+    def made(ctx: Any) -> tuple[Parameter, Trainer]:
+        p = parameter(ctx)
+        return p, Trainer([p], "adam", {"learning_rate": 0.1}, update_on_kvstore=on_store)
+
+    stays, trainer = made(CPUS[:1])
+    expected = trained(stays, trainer, range(6))[0]
+    for moves in ("by a file", "by reset_device"):
+        p, trainer = made(CPUS[:1])
+        trained(p, trainer, range(2))
+        if moves == "by a file":
+            trainer.save_states(tmp_path / "states")
+            values = p.data()
+            p, trainer = made(to)
+            p.set_data(values)
+            trainer.load_states(tmp_path / "states")
+        else:
+            p.reset_device(to)
+        trained(p, trainer, range(2, 4))
+        p.reset_device(CPUS[:1])  # and back, where older states may be
+        p.reset_device([*to, npx.cpu(2)])
+        for found in trained(p, trainer, range(4, 6)):
+            numpy.testing.assert_allclose(found, expected, rtol=1e-6)
+        assert trainer.optimizer.num_update == 6
+
+
+def test_states_are_kept_wherever_they_are(tmp_path: Path) -> None:
+    stays, p = parameter(), parameter()
+    for q, moves in ((stays, False), (p, True)):
+        trainer = Trainer([parameter(grad_req="null"), q], "adam", {"learning_rate": 0.1})
+        for step in range(6):
+            if moves and step in (1, 3):
+                q.reset_device(CPUS[step == 1])
+            trained(q, trainer, range(step, step + 1))
+            if step in (1, 4):  # after a move; the devices that were left have no states any more
+                trainer.save_states(tmp_path / "states")
+                trainer = Trainer([parameter(grad_req="null"), q], "adam", {"learning_rate": 0.1})
+                trainer.load_states(tmp_path / "states")
+                trainer.save_states(tmp_path / "states")
+                trainer.load_states(tmp_path / "states")
+    assert p.data().tolist() == stays.data().tolist()
+    assert [len(updater.states) for updater in trainer._updaters.values()] == [0, 1]
+
+
+def test_an_optimizer_used_before_counts_alike_on_all_devices() -> None:
+    adam = optimizer.Adam(learning_rate=0.1)
+    first = parameter()
+    trained(first, Trainer([first], adam), range(3))
+    p = parameter(CPUS)
+    replicas = trained(p, Trainer([p], adam), range(2))
+    assert replicas[0] == replicas[1]
+
+
 def test_a_schedule_decides() -> None:
     p = parameter()
     trainer = Trainer([p], "sgd", {"lr_scheduler": lr_scheduler.FactorScheduler(1, 0.5, base_lr=1.0)})

@@ -60,7 +60,8 @@ class Trainer:
         self._kvstore = kvstore
         self._update_on_kvstore = bool(update_on_kvstore)
         self._in_store: set[int] = set()
-        self._updaters: dict[Device, optimizers.Updater] = {}
+        self._updaters: dict[Device | str, optimizers.Updater] = {}  # "file": states read, and on no device yet
+        self._places: dict[int, tuple[Device, ...]] = {}  # where states and counts of parameters are
         if self._update_on_kvstore:
             kvstore.set_optimizer(self._optimizer)  # type: ignore[union-attr]
 
@@ -164,7 +165,10 @@ class Trainer:
         return work
 
     def _update(self, work: Work) -> None:
-        self._add_updaters(work)
+        for i, parameter in self._trained():
+            devices = tuple(device for device, _ in parameter.items())
+            if self._places.get(i) != devices:
+                self._follow(i, devices)
         for device, (indices, grads, weights) in work.items():
             for weight in weights:
                 weight._fresh_grad = False
@@ -179,15 +183,21 @@ class Trainer:
                 "such parameters as they are"
             )
 
-    def _add_updaters(self, devices: Iterable[Device]) -> None:
-        """Updaters for devices that have none; they go on with copies of the states that there are on another."""
-        known = next(iter(self._updaters.values()), None)
+    def _follow(self, i: int, devices: tuple[Device, ...]) -> None:
+        """State and count of a parameter go with it to other devices: those of the replica with most updates."""
         for device in devices:
             if device not in self._updaters:
-                made = self._updaters[device] = optimizers.get_updater(self._optimizer)
-                if known is not None:
-                    made.states = {i: made.sync_state_context(s, device) for i, s in known.states.items()}
-                    made.states_synced = dict.fromkeys(made.states, True)
+                self._updaters[device] = optimizers.get_updater(self._optimizer)
+        known = [device for device, updater in self._updaters.items() if i in updater.states]
+        ahead = max(known, key=lambda device: self._optimizer._counts_on(device).get(i, 0), default=None)
+        for device in devices:
+            if device not in known:
+                self._optimizer._begin_count(i, device)
+                if ahead is not None:
+                    self._updaters[device].take_over(i, self._updaters[ahead], device)
+        for left in set(known) - set(devices):
+            self._updaters[left].forget(i)
+        self._places[i] = devices
 
     def _update_in_store(self, ignore_stale: bool) -> None:
         store: Any = self._kvstore
@@ -213,7 +223,10 @@ class Trainer:
         if self._update_on_kvstore:
             self._kvstore.save_optimizer_states(fname, dump_optimizer=True)  # type: ignore[union-attr]
             return
-        states = self._any_updater().get_states(dump_optimizer=True)
+        whole = optimizers.get_updater(self._optimizer)
+        for updater in self._updaters.values():
+            whole.states = updater.states | whole.states  # replicas have equal states
+        states = whole.get_states(dump_optimizer=True)
         with open(fname, "wb") as file:
             file.write(states)
 
@@ -224,19 +237,11 @@ class Trainer:
             return
         with open(fname, "rb") as file:
             states = file.read()
-        first = self._any_updater()
-        first.set_states(states)
-        self._optimizer = first.optimizer
-        for updater in self._updaters.values():
-            if updater is not first:
-                updater.set_states(states)
-            updater.optimizer = self._optimizer
+        loaded = optimizers.get_updater(self._optimizer)
+        loaded.set_states(states)
+        self._optimizer = loaded.optimizer
         self._optimizer.param_dict = dict(enumerate(self._params))
-
-    def _any_updater(self) -> optimizers.Updater:
-        if not self._updaters:
-            self._add_updaters(self._params[0].list_device())
-        return next(iter(self._updaters.values()))
+        self._updaters, self._places = {"file": loaded}, {}
 
 
 def _parameters(params: Any) -> list[Parameter]:
