@@ -235,11 +235,12 @@ def test_factors_by_index_name_and_parameter() -> None:
 
 
 def test_devices_of_another_kind_count_for_themselves() -> None:
-    """As the devices' numbers alone do not tell them apart."""
+    """The devices' numbers alone do not tell them apart."""
     opt = optimizer.SGD()
-    for device in (npx.cpu(0), npx.gpu(0)):
-        opt._set_current_device(device)
-        opt._update_count("w")
+    optimizer.get_updater(opt)("w", np.ones(1), np.ones(1, device=npx.cpu(0)))
+    assert opt._all_index_update_counts[npx.cpu(0)] == {"w": 1}
+    opt._set_current_device(npx.gpu(0))
+    opt._update_count("w")
     assert opt.num_update == 1
 
 

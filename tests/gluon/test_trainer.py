@@ -109,6 +109,42 @@ def test_stale_gradients() -> None:
     assert p.data().tolist() == before
 
 
+@pytest.mark.parametrize("way", ["step", "update", "on store"])
+def test_stale_gradients_are_no_part_of_the_sum(way: str) -> None:
+    p = parameter(CPUS)
+    trainer = Trainer([p], "sgd", {"learning_rate": 1, "momentum": 0.5}, update_on_kvstore=way == "on store")
+    backward(p, [1, 2])
+    trainer.step(1)
+    for fresh in (0, 1):
+        with autograd.record():
+            loss = p.data(CPUS[fresh]).sum()
+        loss.backward()
+        if way == "update":
+            trainer.allreduce_grads()
+            trainer.update(1, ignore_stale_grad=True)
+        else:
+            trainer.step(1, ignore_stale_grad=True)
+    assert [d.tolist() for d in p.list_data()] == [[-6.75, -6.75]] * 2  # 1 - 3 - 2.5 - 2.25
+
+
+def test_without_a_store_stale_replicas_stay() -> None:
+    p = parameter(CPUS)
+    trainer = Trainer([p], "sgd", {"learning_rate": 1}, kvstore=None)
+    with autograd.record():
+        loss = p.data(CPUS[1]).sum()
+    loss.backward()
+    trainer.step(1, ignore_stale_grad=True)
+    assert [d.tolist() for d in p.list_data()] == [[1, 1], [0, 0]]
+
+
+def test_gradients_set_by_hand_are_summed() -> None:
+    p = parameter(CPUS)
+    for g in p.list_grad():
+        g[...] = 2
+    Trainer([p], "sgd").allreduce_grads()
+    assert [g.tolist() for g in p.list_grad()] == [[4, 4]] * 2
+
+
 @pytest.mark.parametrize("on_store", [False, True])
 def test_a_refused_step_changes_nothing(on_store: bool) -> None:
     p, q = parameter(CPUS), parameter(CPUS)

@@ -14,6 +14,7 @@ from .parameter import Parameter
 
 __all__ = ["Trainer"]
 
+Due = list[tuple[int, Parameter, list[ndarray]]]  # parameters to update: number, and replicas with fresh gradients
 Work = dict[Device, tuple[list[int], list[ndarray], list[ndarray]]]  # numbers, gradients and values of parameters
 
 
@@ -61,7 +62,7 @@ class Trainer:
         self._update_on_kvstore = bool(update_on_kvstore)
         self._in_store: set[int] = set()
         self._updaters: dict[Device | str, optimizers.Updater] = {}  # "file": states read, and on no device yet
-        self._places: dict[int, tuple[Device, ...]] = {}  # where states and counts of parameters are
+        self._places: dict[int, list[Device]] = {}  # where states and counts of parameters are
         if self._update_on_kvstore:
             kvstore.set_optimizer(self._optimizer)  # type: ignore[union-attr]
 
@@ -104,27 +105,29 @@ class Trainer:
         """Sums gradients over devices, divides them by `batch_size`, and updates all parameters.
 
         Call it after `backward()`, once for all devices' batches. A gradient that no backward pass has written since
-        the last step is an error, unless `ignore_stale_grad`: then its parameter stays as it is.
+        the last step is an error, unless `ignore_stale_grad`: then it is no part of the sum, and a parameter that has
+        no other gradient stays as it is.
         """
         self._rescale("step", batch_size)
+        due = self._due(ignore_stale_grad)
         if self._update_on_kvstore:
-            self._update_in_store(ignore_stale_grad)
+            self._update_in_store(due)
         else:
-            work = self._work(ignore_stale_grad)
-            self._reduce_gradients()
-            self._update(work)
+            self._reduce_gradients(due)
+            self._update(due)
 
     def allreduce_grads(self) -> None:
         """Sums gradients over devices: every device has the sum then. For programs that look at the sum, before
         `update`."""
         self._check_local("allreduce_grads")
-        self._reduce_gradients()
+        fresh = [(i, p, [data for data in p.list_data() if data._fresh_grad]) for i, p in self._trained()]
+        self._reduce_gradients([(i, p, of or p.list_data()) for i, p, of in fresh])  # gradients may be set by hand
 
     def update(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
         """Updates all parameters with gradients that are summed already: `step` without its `allreduce_grads`."""
         self._check_local("update")
         self._rescale("update", batch_size)
-        self._update(self._work(ignore_stale_grad))
+        self._update(self._due(ignore_stale_grad))
 
     def _rescale(self, function: str, batch_size: Any) -> None:
         try:
@@ -140,50 +143,53 @@ class Trainer:
         """Parameters with gradients, the last ones first: a backward pass finishes them first."""
         return [(i, p) for i, p in self._last_first if p.grad_req != "null"]
 
-    def _reduce_gradients(self) -> None:
+    def _due(self, ignore_stale: bool) -> Due:
+        """What is to be updated. Raises for a stale gradient before anything is changed."""
+        due: Due = []
+        for i, parameter in self._trained():
+            fresh = []
+            for device, data in parameter.items():
+                if data._fresh_grad:
+                    fresh.append(data)
+                elif not ignore_stale:
+                    raise UserWarning(
+                        f"step: the gradient of parameter '{parameter.prefixed_name}' on {device} was not written by a "
+                        "backward pass since the last step: is the parameter part of the loss? ignore_stale_grad=True "
+                        "leaves such gradients out"
+                    )
+            if fresh:
+                due.append((i, parameter, fresh))
+        return due
+
+    def _reduce_gradients(self, due: Due) -> None:
         if self._kvstore is None:
             return
-        for i, parameter in self._trained():
+        for i, parameter, fresh in due:
             if len(parameter.items()) > 1:
-                grads = parameter.list_grad()
-                self._kvstore.pushpull(i, grads, out=grads, priority=-i)
+                self._kvstore.pushpull(i, [data.grad for data in fresh], out=parameter.list_grad(), priority=-i)
 
-    def _work(self, ignore_stale: bool) -> Work:
-        """What is to be updated on each device. Raises for a stale gradient before anything is changed."""
+    def _update(self, due: Due) -> None:
         work: Work = {}
-        for i, parameter in self._trained():
-            for device, data in parameter.items():
-                if not data._fresh_grad:
-                    self._stale(parameter, device, ignore_stale)
-                    continue
-                group = work.get(device)
-                if group is None:
-                    group = work[device] = ([], [], [])
-                group[0].append(i)
-                group[1].append(data.grad)
-                group[2].append(data)
-        return work
-
-    def _update(self, work: Work) -> None:
-        for i, parameter in self._trained():
-            devices = tuple(device for device, _ in parameter.items())
-            if self._places.get(i) != devices:
-                self._follow(i, devices)
+        places = self._places
+        summed = self._kvstore is not None  # then stale replicas have the sum of the others
+        for i, parameter, _ in due:
+            replicas = parameter._data or {}
+            if places.get(i) != [*replicas]:
+                self._follow(i, [*replicas])
+            for device, data in replicas.items():
+                if summed or data._fresh_grad:
+                    group = work.get(device)
+                    if group is None:
+                        group = work[device] = ([], [], [])
+                    group[0].append(i)
+                    group[1].append(data.grad)
+                    group[2].append(data)
         for device, (indices, grads, weights) in work.items():
             for weight in weights:
                 weight._fresh_grad = False
             self._updaters[device](indices, grads, weights)
 
-    @staticmethod
-    def _stale(parameter: Parameter, device: Device, ignore: bool) -> None:
-        if not ignore:
-            raise UserWarning(
-                f"step: the gradient of parameter '{parameter.prefixed_name}' on {device} was not written by a "
-                "backward pass since the last step: is the parameter part of the loss? ignore_stale_grad=True leaves "
-                "such parameters as they are"
-            )
-
-    def _follow(self, i: int, devices: tuple[Device, ...]) -> None:
+    def _follow(self, i: int, devices: list[Device]) -> None:
         """State and count of a parameter go with it to other devices: those of the replica with most updates."""
         for device in devices:
             if device not in self._updaters:
@@ -199,22 +205,17 @@ class Trainer:
             self._updaters[left].forget(i)
         self._places[i] = devices
 
-    def _update_in_store(self, ignore_stale: bool) -> None:
+    def _update_in_store(self, due: Due) -> None:
         store: Any = self._kvstore
-        for _, parameter in self._trained():
-            for data in parameter.list_data():
-                if not data._fresh_grad:
-                    self._stale(parameter, data.device, ignore_stale)
-        for i, parameter in self._trained():
+        for i, parameter, fresh in due:
             arrays = parameter.list_data()
             if i not in self._in_store:
                 self._in_store.add(i)
                 store.broadcast(i, arrays[0], arrays)
-            if any(data._fresh_grad for data in arrays):
-                for data in arrays:
-                    data._fresh_grad = False
-                store.push(i, parameter.list_grad(), priority=-i)
-                store.pull(i, out=arrays, priority=-i)
+            store.push(i, [data.grad for data in fresh], priority=-i)
+            for data in arrays:
+                data._fresh_grad = False
+            store.pull(i, out=arrays, priority=-i)
 
     # ---- states
 
