@@ -56,6 +56,19 @@ def test_factors_of_parameters_and_gradients() -> None:
     assert q.data().tolist() == [0, 0]
 
 
+def test_an_optimizer_keeps_its_factor_of_gradients() -> None:
+    sgd = optimizer.SGD(learning_rate=1, rescale_grad=0.5)
+    for batch_size, expected in ((1, 0.5), (2, 0.75), (2, 0.75)):  # as often as it is given to a trainer
+        p = parameter()
+        trainer = Trainer([p], sgd)
+        backward(p, [1])
+        trainer.step(batch_size)
+        assert p.data().tolist() == [expected] * 2
+    with pytest.raises(UserWarning, match="was not written"):
+        trainer.step(4)
+    assert sgd.rescale_grad == 0.5
+
+
 @pytest.mark.parametrize("store", ["device", "local", kvstore.create("local")])
 @pytest.mark.parametrize("on_store", [None, False, True])
 @pytest.mark.parametrize("name", ["sgd", "adam"])
@@ -201,6 +214,20 @@ def test_states_go_on_where_they_stopped(tmp_path: Path, on_store: bool) -> None
     (tmp_path / "bad").write_bytes(b"nonsense")
     with pytest.raises(ValueError, match="no states of an optimizer"):
         other.load_states(tmp_path / "bad")
+
+
+@pytest.mark.parametrize("on_store", [False, True])
+def test_states_of_another_optimizer_bring_it_with_them(tmp_path: Path, on_store: bool) -> None:
+    p = parameter()
+    trainer = Trainer([p], "sgd", {"learning_rate": 1}, update_on_kvstore=on_store)
+    trained(p, trainer, range(1))
+    trainer.save_states(tmp_path / "states")
+    other = Trainer([p], "adam", update_on_kvstore=on_store)
+    other.load_states(tmp_path / "states")
+    assert isinstance(other.optimizer, optimizer.SGD)
+    backward(p, [1])
+    other.step(2)
+    assert p.data().tolist() == [-0.5, -0.5]
 
 
 def test_parameters_may_move_to_another_device() -> None:

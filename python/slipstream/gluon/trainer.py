@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from .. import kvstore as stores
@@ -53,7 +54,7 @@ class Trainer:
         self._params = _parameters(params)
         self._last_first = list(enumerate(self._params))[::-1]
         self._optimizer = self._make_optimizer(optimizer, optimizer_params)
-        self._scale = float((optimizer_params or {}).get("rescale_grad", 1.0))
+        self._scale = float(self._optimizer.rescale_grad)
         if isinstance(kvstore, str):
             kvstore = stores.create(kvstore)
         if update_on_kvstore and not (kvstore and kvstore.is_capable(stores.KVStoreBase.OPTIMIZER)):
@@ -108,13 +109,13 @@ class Trainer:
         the last step is an error, unless `ignore_stale_grad`: then it is no part of the sum, and a parameter that has
         no other gradient stays as it is.
         """
-        self._rescale("step", batch_size)
-        due = self._due(ignore_stale_grad)
-        if self._update_on_kvstore:
-            self._update_in_store(due)
-        else:
-            self._reduce_gradients(due)
-            self._update(due)
+        with self._rescaled("step", batch_size):
+            due = self._due(ignore_stale_grad)
+            if self._update_on_kvstore:
+                self._update_in_store(due)
+            else:
+                self._reduce_gradients(due)
+                self._update(due)
 
     def allreduce_grads(self) -> None:
         """Sums gradients over devices: every device has the sum then. For programs that look at the sum, before
@@ -126,14 +127,20 @@ class Trainer:
     def update(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
         """Updates all parameters with gradients that are summed already: `step` without its `allreduce_grads`."""
         self._check_local("update")
-        self._rescale("update", batch_size)
-        self._update(self._due(ignore_stale_grad))
+        with self._rescaled("update", batch_size):
+            self._update(self._due(ignore_stale_grad))
 
-    def _rescale(self, function: str, batch_size: Any) -> None:
+    @contextlib.contextmanager
+    def _rescaled(self, function: str, batch_size: Any) -> Iterator[None]:
+        """The optimizer's factor is its own again after the step: another trainer may get the optimizer, or a file."""
         try:
             self._optimizer.rescale_grad = self._scale / batch_size
         except (TypeError, ZeroDivisionError):
             raise ValueError(f"{function}: batch_size must be a number other than 0, not {batch_size!r}") from None
+        try:
+            yield
+        finally:
+            self._optimizer.rescale_grad = self._scale
 
     def _check_local(self, function: str) -> None:
         if self._update_on_kvstore:
@@ -235,6 +242,9 @@ class Trainer:
         """Reads what `save_states` wrote. Nothing in the file is run."""
         if self._update_on_kvstore:
             self._kvstore.load_optimizer_states(fname)  # type: ignore[union-attr]
+            updater = getattr(self._kvstore, "_updater", None)
+            if isinstance(updater, optimizers.Updater):  # the file may be of another kind of optimizer
+                self._optimizer = updater.optimizer
             return
         with open(fname, "rb") as file:
             states = file.read()
