@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 import pytest
 
-from slipstream import autograd, engine, gluon, kvstore, lr_scheduler, np, npx, optimizer
+from slipstream import autograd, engine, gluon, init, kvstore, lr_scheduler, np, npx, optimizer
 from slipstream.gluon import Parameter, Trainer, nn
 
 CPUS = [npx.cpu(0), npx.cpu(1)]
@@ -199,14 +199,8 @@ def test_states_go_on_where_they_stopped(tmp_path: Path, on_store: bool) -> None
     values = p.data(CPUS[0]).copy()
     steps(p, trainer, 2)
     q, other = made(CPUS)
+    steps(q, other, 1)
     q.set_data(values)
-    if on_store:  # the store begins with the parameter's values
-        backward(q, [0, 0])
-        other._optimizer.momentum = 0.9
-        other.step(1)
-        q.set_data(values)
-        other._in_store.clear()
-        other._kvstore._values.clear()  # type: ignore[union-attr]
     other.load_states(tmp_path / "states")
     steps(q, other, 2)
     for found, expected in zip(q.list_data(), p.list_data(), strict=True):
@@ -240,6 +234,47 @@ def test_parameters_may_move_to_another_device() -> None:
             backward(q)
             trainer.step(1)
     assert (p.data().asnumpy() == stays.data().asnumpy()).all()
+
+
+def set_in_place(p: Parameter) -> None:
+    for data in p.list_data():
+        data[:] = 5
+
+
+def set_by_a_view(p: Parameter) -> None:
+    p.list_data()[-1].reshape(1, 2)[0] = 5  # of one replica: all follow it
+
+
+def set_at_once_on(devices: list[Any]) -> Any:
+    def moved(p: Parameter) -> None:
+        p.initialize("zeros", device=devices, force_reinit=True)
+        p.set_data([5, 5])
+
+    return moved
+
+
+@pytest.mark.parametrize("on_store", [False, True])
+@pytest.mark.parametrize("devices", [CPUS[:1], CPUS])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda p: p.set_data([5, 5]),
+        lambda p: p.load_init(np.array([5.0, 5.0])),
+        lambda p: p.initialize(init.Constant(5), device=p.list_device(), force_reinit=True),
+        set_in_place,
+        set_by_a_view,
+        set_at_once_on(CPUS[::-1]),
+    ],
+)
+def test_training_goes_on_from_values_set_by_hand(change: Any, devices: list[Any], on_store: bool) -> None:
+    p = parameter(devices)
+    trainer = Trainer([p], "sgd", {"learning_rate": 1, "momentum": 0.5}, update_on_kvstore=on_store)
+    trained(p, trainer, range(2))  # the momentum is 2.5
+    if change is set_by_a_view and not on_store:
+        change = set_in_place  # without a store every replica goes its own way
+    change(p)
+    assert {tuple(values) for values in trained(p, trainer, range(1))} == {(2.75, 2.75)}
+    assert {tuple(values) for values in trained(p, trainer, range(1))} == {(0.625, 0.625)}
 
 
 def trained(p: Parameter, trainer: Trainer, steps: range) -> list[list[float]]:

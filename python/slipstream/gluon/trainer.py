@@ -61,7 +61,7 @@ class Trainer:
             raise ValueError(f"Trainer: update_on_kvstore=True needs a store that can update, not {kvstore}")
         self._kvstore = kvstore
         self._update_on_kvstore = bool(update_on_kvstore)
-        self._in_store: set[int] = set()
+        self._stored: dict[int, list[tuple[ndarray, int]]] = {}  # the arrays that the store wrote last, and when
         self._updaters: dict[Device | str, optimizers.Updater] = {}  # "file": states read, and on no device yet
         self._places: dict[int, list[Device]] = {}  # where states and counts of parameters are
         if self._update_on_kvstore:
@@ -216,13 +216,15 @@ class Trainer:
         store: Any = self._kvstore
         for i, parameter, fresh in due:
             arrays = parameter.list_data()
-            if i not in self._in_store:
-                self._in_store.add(i)
-                store.broadcast(i, arrays[0], arrays)
+            known = {id(array): version for array, version in self._stored.get(i, ())}
+            changed = [array for array in arrays if known.get(id(array)) != array._version]
+            if changed:  # what the program has written since goes before what is stored
+                store.broadcast(i, changed[0], arrays)
             store.push(i, [data.grad for data in fresh], priority=-i)
             for data in arrays:
                 data._fresh_grad = False
             store.pull(i, out=arrays, priority=-i)
+            self._stored[i] = [(array, array._version) for array in arrays]
 
     # ---- states
 
