@@ -7,7 +7,7 @@ import itertools
 import math
 import uuid
 import warnings
-from collections.abc import ItemsView, Iterable, Sequence
+from collections.abc import ItemsView, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -510,10 +510,13 @@ class ParameterDict(dict[str, Parameter]):
     {'weight': (3, 2), 'bias': (3,)}
     """
 
-    def __init__(self, parameters: Any = (), prefix: str = "", create: Any = None) -> None:
+    def __init__(
+        self, parameters: Any = (), prefix: str = "", create: Any = None, shared: Mapping[str, Parameter] | None = None
+    ) -> None:
         super().__init__(parameters)
         self.prefix = prefix
-        self._create = create  # of block.params: registers what get() makes
+        self._create = create  # of block.params: registers what get() makes, or takes of what is shared
+        self._shared = shared or {}
 
     def __missing__(self, name: str) -> Parameter:
         for parameter in self.values():
@@ -526,14 +529,11 @@ class ParameterDict(dict[str, Parameter]):
 
     def get(self, name: str, default: Any = None, **options: Any) -> Any:
         """The parameter of that name; `block.params.get` and calls with options make a new one where there is none."""
-        try:
-            found = self[name]
-        except KeyError:
-            if self._create is None and not options:
+        if name not in self:
+            if name not in self._shared and self._create is None and not options:
                 return default
-            found = Parameter(name, **options)
-            self._add(name, found)
-            return found
+            self._add(name, self._shared.get(name) or Parameter(name, **options))
+        found = self[name]
         if options.get("shape") is not None:
             shape = options["shape"]
             found.shape = (shape,) if isinstance(shape, int) else shape
@@ -542,7 +542,7 @@ class ParameterDict(dict[str, Parameter]):
     def get_constant(self, name: str, value: ArrayLike = None) -> Parameter:
         """The constant of that name, made from `value` where there is none."""
         if name not in self:
-            self._add(name, Constant(value, name=name))
+            self._add(name, self._shared.get(name) or Constant(value, name=name))
         return self[name]
 
     def _add(self, name: str, parameter: Parameter) -> None:
