@@ -258,8 +258,7 @@ class Block:
         >>> net.weight.list_device()
         [cpu(0), cpu(1)]
         """
-        parameters = self._collect_params_with_prefix().values()
-        initialize_all(parameters, init, as_devices(device, ctx), verbose, force_reinit)
+        initialize_all(self._collect_params_with_prefix(), init, as_devices(device, ctx), verbose, force_reinit)
         self._changed_below()
 
     def _changed_below(self) -> None:

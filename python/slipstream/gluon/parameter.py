@@ -108,6 +108,7 @@ class Parameter:
         self.allow_deferred_init = allow_deferred_init
         self.uuid = str(uuid.uuid4())
         self.prefixed_name = name  # MXNet 1's name, such as dense0_weight; the block that registers it says it
+        self._paths: tuple[str, ...] = ()  # its structural names where initialize() was called, for init.Load
         self._differentiable = differentiable
         self._shape = (shape,) if isinstance(shape, int) else None if shape is None else tuple(map(int, shape))
         self._data: dict[Device, ndarray] | None = None
@@ -250,7 +251,8 @@ class Parameter:
             init = copy.copy(init)
             init.set_initializer(default)
         data = empty(self._shape, dtype=self.dtype, device=device)
-        default(initializer.InitDesc(self.prefixed_name, {"__init__": default if init is None else init}), data)
+        known = {"__init__": default if init is None else init, "__names__": (*self._paths, self.name)}
+        default(initializer.InitDesc(self.prefixed_name, known), data)
         return data
 
     def _place(self, data: ndarray, devices: Sequence[Device]) -> None:
@@ -478,11 +480,15 @@ class Constant(Parameter):
 
 
 def initialize_all(
-    parameters: Iterable[Parameter], init: Any, devices: list[Device], verbose: bool, force_reinit: bool
+    named: Mapping[str, Parameter], init: Any, devices: list[Device], verbose: bool, force_reinit: bool
 ) -> None:
     """Initialises parameters; for those that have values already there is one warning, where the caller was called."""
     kept: list[Parameter] = []
-    for parameter in {id(p): p for p in parameters}.values():
+    paths: dict[int, list[str]] = {}
+    for path, parameter in named.items():
+        paths.setdefault(id(parameter), []).append(path)
+    for parameter in {id(p): p for p in named.values()}.values():
+        parameter._paths = tuple(paths[id(parameter)])
         if parameter._data is not None and not force_reinit:
             kept.append(parameter)
             continue
@@ -554,7 +560,7 @@ class ParameterDict(dict[str, Parameter]):
         self, init: Any = None, device: Any = None, verbose: bool = False, force_reinit: bool = False, ctx: Any = None
     ) -> None:
         """Initialises all parameters that have no initializer of their own with `init`; see `Parameter.initialize`."""
-        initialize_all(self.values(), init, as_devices(device, ctx), verbose, force_reinit)
+        initialize_all(self, init, as_devices(device, ctx), verbose, force_reinit)
 
     def zero_grad(self) -> None:
         """Sets all gradients to 0."""
