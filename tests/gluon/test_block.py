@@ -173,6 +173,27 @@ def test_children_are_called_for_as_in_mxnet_2(kind: Any) -> None:
         net._children["2"]()
 
 
+@pytest.mark.parametrize("kind", [Block, HybridBlock])
+def test_children_that_take_any_number_of_arguments_or_none(kind: Any) -> None:
+    class Total(kind):  # type: ignore[misc]
+        def forward(self, *xs: Any) -> Any:
+            return xs[0] + sum(xs[1:])
+
+    class Noise(kind):  # type: ignore[misc]
+        def forward(self, size: int = 3, **options: Any) -> Any:
+            return np.ones(size)
+
+    total, noise = Total(), Noise()
+    with pytest.raises(IndexError):
+        total()  # nobody's child
+    net = nn.Sequential()
+    net.add(total, noise, nn.Concatenate())
+    for _ in range(2):
+        assert total() is total and net[2]() is net[2]
+        assert total(1, 2) == 3
+        assert noise().shape == (3,)
+
+
 def test_children_written_by_user_code() -> None:
     class Mine(Block):
         def add(self, block: Block) -> None:

@@ -415,11 +415,9 @@ class Block:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            return self.forward(*args, **kwargs) if self._direct else self._call(args, kwargs)
-        except TypeError:
-            if args or kwargs or not self._stands_for_itself():
-                raise
-            return self
+            if self._direct and (args or kwargs):
+                return self.forward(*args, **kwargs)
+            return self._call(args, kwargs)
         except AttributeError as error:
             given = error.obj
             asked = any(given is argument for argument in (*args, *kwargs.values()))
@@ -431,11 +429,8 @@ class Block:
         """Is a call without arguments a child's own? MXNet 2 keeps weak references: its programs say `child()(x)`."""
         if not self._is_child:
             return False
-        try:
-            inspect.signature(self.forward).bind()
-        except TypeError:
-            return True
-        return False
+        taken = inspect.signature(self.forward).parameters.values()
+        return any(p.default is p.empty and p.kind is not p.VAR_KEYWORD for p in taken)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not args and not kwargs and self._stands_for_itself():
