@@ -234,6 +234,16 @@ def test_factors_by_index_name_and_parameter() -> None:
     assert opt._get_wds([0, 1, 2, 3]) == [1.0, 0.25, 0.0, 1.0]
 
 
+def test_devices_of_another_kind_count_for_themselves() -> None:
+    """The devices' numbers alone do not tell them apart."""
+    opt = optimizer.SGD()
+    optimizer.get_updater(opt)("w", np.ones(1), np.ones(1, device=npx.cpu(0)))
+    assert opt._all_index_update_counts[npx.cpu(0)] == {"w": 1}
+    opt._set_current_device(npx.gpu(0))
+    opt._update_count("w")
+    assert opt.num_update == 1
+
+
 def test_counts_and_scheduler() -> None:
     schedule = lr_scheduler.FactorScheduler(2, 0.5, base_lr=1.0)
     opt = optimizer.SGD(lr_scheduler=schedule)

@@ -30,7 +30,8 @@ __all__ = [
 
 
 class InitDesc(str):
-    """The name of a parameter, with what else is known of it: `attrs` (`__init__`: its own initializer).
+    """The name of a parameter, with what else is known of it: `attrs` (`__init__`: its own initializer; `__names__`:
+    its other names).
 
     >>> InitDesc("dense0_weight").attrs
     {}
@@ -456,6 +457,9 @@ def _pass_on(giver: Any, chosen: Any, name: str, arr: ndarray) -> None:
 class Load:
     """Copies parameters from a dict of arrays or a file; those that are not there get `default_init`.
 
+    A parameter is found by its structural name (`0.weight`, as `save_parameters` writes it), by MXNet 1's
+    (`dense0_weight`), or by its own (`weight`).
+
     >>> w = np.empty(2)
     >>> Load({"arg:w": np.array([1, 2])})("w", w)
     >>> w
@@ -473,8 +477,9 @@ class Load:
         self.verbose = verbose
 
     def __call__(self, name: str, arr: ndarray) -> None:
-        if name in self.param:
-            source = self.param[name]
+        *paths, plain = getattr(name, "attrs", {}).get("__names__", (name,))
+        source = next((self.param[known] for known in (*paths, name, plain) if known in self.param), None)
+        if source is not None:
             if source.shape != arr.shape:
                 raise ValueError(f"Load: {str(name)!r} has shape {arr.shape}, but {source.shape} where it was loaded")
             arr[...] = source if source.device == arr.device else source.as_in_device(arr.device)
@@ -483,7 +488,7 @@ class Load:
         else:
             _pass_on(self, self.default_init, name, arr)
         if self.verbose:
-            logging.info("Initialized %s by %s", name, "loading" if name in self.param else "default")
+            logging.info("Initialized %s by %s", name, "default" if source is None else "loading")
 
     _init_weight = __call__
 

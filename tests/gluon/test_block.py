@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import pickle
 import warnings
@@ -172,6 +173,27 @@ def test_children_are_called_for_as_in_mxnet_2(kind: Any) -> None:
         net._children["2"]()
 
 
+@pytest.mark.parametrize("kind", [Block, HybridBlock])
+def test_children_that_take_any_number_of_arguments_or_none(kind: Any) -> None:
+    class Total(kind):  # type: ignore[misc]
+        def forward(self, *xs: Any) -> Any:
+            return xs[0] + sum(xs[1:])
+
+    class Noise(kind):  # type: ignore[misc]
+        def forward(self, size: int = 3, **options: Any) -> Any:
+            return np.ones(size)
+
+    total, noise = Total(), Noise()
+    with pytest.raises(IndexError):
+        total()  # nobody's child
+    net = nn.Sequential()
+    net.add(total, noise, nn.Concatenate())
+    for _ in range(2):
+        assert total() is total and net[2]() is net[2]
+        assert total(1, 2) == 3
+        assert noise().shape == (3,)
+
+
 def test_children_written_by_user_code() -> None:
     class Mine(Block):
         def add(self, block: Block) -> None:
@@ -277,6 +299,49 @@ def test_parameters_shared_at_construction_and_later() -> None:
     g2 = numpy.ones((2, 3))
     expected = g2.T @ h1 + (g2 @ tied[2].weight.data().asnumpy()).T @ h0
     numpy.testing.assert_allclose(tied[1].weight.grad().asnumpy(), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_a_block_has_of_its_own_what_is_not_shared() -> None:
+    """MXNet 1's way to tie an embedding and the layer that scores words."""
+    words = nn.Embedding(10, 3)
+    scores = nn.Dense(10, in_units=3, params=words.params)
+    assert scores.weight is words.weight
+    assert list(scores.params) == ["weight", "bias"] and list(words.collect_params()) == ["weight"]
+    assert scores.bias.prefixed_name == f"{scores.prefix}bias" and words.weight.prefixed_name == f"{words.prefix}weight"
+    ready(words)
+    scores.bias.initialize()
+    assert scores(words(np.array([1]))).shape == (1, 10)
+    assert list(nn.Dense(10, use_bias=False, params=scores.params).params) == ["weight"]
+    with pytest.raises(ValueError, match=r"embedding\d+_weight': shape \(12, 3\) does not fit its shape \(10, 3\)"):
+        nn.Dense(12, in_units=3, params=words.params)
+    with pytest.raises(TypeError, match="Dense: params must be a dict of parameters to share, not"):
+        nn.Dense(2, params=words)
+
+
+def test_parameters_are_shared_with_blocks_below() -> None:
+    class Nested(HybridBlock):
+        def __init__(self, scoped: bool, **kwargs: Any) -> None:
+            super().__init__(**kwargs)
+            with self.name_scope() if scoped else contextlib.nullcontext():
+                self.body = nn.HybridSequential()
+                self.body.add(nn.Dense(3), nn.HybridSequential())
+                self.body[1].add(nn.Dense(3))
+                self.head = nn.Dense(2)
+
+        def forward(self, x: Any) -> Any:
+            return self.head(self.body(x))
+
+    for scoped in (False, True):
+        net = ready(Nested(scoped))
+        again = Nested(scoped, params=net.collect_params())
+        assert all(p is net.collect_params()[name] for name, p in again.collect_params().items())
+        assert (again(X).asnumpy() == net(X).asnumpy()).all()
+        again.head = nn.Dense(2)  # what takes its place is another
+        assert again.head.weight is not net.head.weight
+    tail = nn.Dense(3)
+    chain = nn.HybridSequential(params=net.body.collect_params())
+    chain.add(nn.Dense(3, params=tail.params))
+    assert chain[0].weight is tail.weight  # a block's own params= go before those of the block around it
 
 
 def test_share_what_there_is() -> None:

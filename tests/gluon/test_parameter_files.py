@@ -221,3 +221,27 @@ def test_recurrent_layers_of_mxnet_1(tmp_path: Path) -> None:
     again.add(rnn.LSTM(4, num_layers=2, bidirectional=True))
     again.load_parameters(tmp_path / "flat")
     assert (again(x).asnumpy() == expected).all()
+
+
+@pytest.mark.parametrize("known_shapes", [True, False])
+def test_init_load_finds_structural_and_plain_names(tmp_path: Path, known_shapes: bool) -> None:
+    def made() -> nn.Sequential:
+        net = nn.Sequential()
+        net.add(nn.Dense(3, in_units=2 if known_shapes else -1), nn.Dense(4, in_units=3 if known_shapes else -1))
+        return net
+
+    path, x = str(tmp_path / "net.params"), np.ones((1, 2))
+    net, loaded = made(), made()
+    net.initialize(init.Normal(1))
+    net[0].bias.set_data([1, 2, 3]) if known_shapes else net(x)
+    net.save_parameters(path)
+    loaded.add(nn.Dense(1))
+    loaded.initialize(init.Load(path, default_init=init.Constant(7)))
+    expected = net(x)
+    assert loaded[:2](x).tolist() == expected.tolist()
+    assert loaded(x).shape == (1, 1) and loaded[2].weight.data().tolist() == [[7] * 4]
+    one = nn.Dense(3, in_units=2)
+    one.weight.initialize(init.Load({"weight": np.full((3, 2), 5.0)}))
+    assert one.weight.data().tolist() == [[5, 5]] * 3
+    with pytest.raises(ValueError, match=r"Load: 'dense\d+_weight' has shape"):
+        loaded[0].weight.initialize(init.Load({"weight": np.ones(5)}), force_reinit=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 import pytest
 
-from slipstream import autograd, engine, gluon, kvstore, lr_scheduler, np, npx, optimizer
+from slipstream import autograd, engine, gluon, init, kvstore, lr_scheduler, np, npx, optimizer
 from slipstream.gluon import Parameter, Trainer, nn
 
 CPUS = [npx.cpu(0), npx.cpu(1)]
@@ -54,6 +54,19 @@ def test_factors_of_parameters_and_gradients() -> None:
     backward(q, [1])
     scaled.step(4)
     assert q.data().tolist() == [0, 0]
+
+
+def test_an_optimizer_keeps_its_factor_of_gradients() -> None:
+    sgd = optimizer.SGD(learning_rate=1, rescale_grad=0.5)
+    for batch_size, expected in ((1, 0.5), (2, 0.75), (2, 0.75)):  # as often as it is given to a trainer
+        p = parameter()
+        trainer = Trainer([p], sgd)
+        backward(p, [1])
+        trainer.step(batch_size)
+        assert p.data().tolist() == [expected] * 2
+    with pytest.raises(UserWarning, match="was not written"):
+        trainer.step(4)
+    assert sgd.rescale_grad == 0.5
 
 
 @pytest.mark.parametrize("store", ["device", "local", kvstore.create("local")])
@@ -109,6 +122,42 @@ def test_stale_gradients() -> None:
     assert p.data().tolist() == before
 
 
+@pytest.mark.parametrize("way", ["step", "update", "on store"])
+def test_stale_gradients_are_no_part_of_the_sum(way: str) -> None:
+    p = parameter(CPUS)
+    trainer = Trainer([p], "sgd", {"learning_rate": 1, "momentum": 0.5}, update_on_kvstore=way == "on store")
+    backward(p, [1, 2])
+    trainer.step(1)
+    for fresh in (0, 1):
+        with autograd.record():
+            loss = p.data(CPUS[fresh]).sum()
+        loss.backward()
+        if way == "update":
+            trainer.allreduce_grads()
+            trainer.update(1, ignore_stale_grad=True)
+        else:
+            trainer.step(1, ignore_stale_grad=True)
+    assert [d.tolist() for d in p.list_data()] == [[-6.75, -6.75]] * 2  # 1 - 3 - 2.5 - 2.25
+
+
+def test_without_a_store_stale_replicas_stay() -> None:
+    p = parameter(CPUS)
+    trainer = Trainer([p], "sgd", {"learning_rate": 1}, kvstore=None)
+    with autograd.record():
+        loss = p.data(CPUS[1]).sum()
+    loss.backward()
+    trainer.step(1, ignore_stale_grad=True)
+    assert [d.tolist() for d in p.list_data()] == [[1, 1], [0, 0]]
+
+
+def test_gradients_set_by_hand_are_summed() -> None:
+    p = parameter(CPUS)
+    for g in p.list_grad():
+        g[...] = 2
+    Trainer([p], "sgd").allreduce_grads()
+    assert [g.tolist() for g in p.list_grad()] == [[4, 4]] * 2
+
+
 @pytest.mark.parametrize("on_store", [False, True])
 def test_a_refused_step_changes_nothing(on_store: bool) -> None:
     p, q = parameter(CPUS), parameter(CPUS)
@@ -150,14 +199,8 @@ def test_states_go_on_where_they_stopped(tmp_path: Path, on_store: bool) -> None
     values = p.data(CPUS[0]).copy()
     steps(p, trainer, 2)
     q, other = made(CPUS)
+    steps(q, other, 1)
     q.set_data(values)
-    if on_store:  # the store begins with the parameter's values
-        backward(q, [0, 0])
-        other._optimizer.momentum = 0.9
-        other.step(1)
-        q.set_data(values)
-        other._in_store.clear()
-        other._kvstore._values.clear()  # type: ignore[union-attr]
     other.load_states(tmp_path / "states")
     steps(q, other, 2)
     for found, expected in zip(q.list_data(), p.list_data(), strict=True):
@@ -165,6 +208,20 @@ def test_states_go_on_where_they_stopped(tmp_path: Path, on_store: bool) -> None
     (tmp_path / "bad").write_bytes(b"nonsense")
     with pytest.raises(ValueError, match="no states of an optimizer"):
         other.load_states(tmp_path / "bad")
+
+
+@pytest.mark.parametrize("on_store", [False, True])
+def test_states_of_another_optimizer_bring_it_with_them(tmp_path: Path, on_store: bool) -> None:
+    p = parameter()
+    trainer = Trainer([p], "sgd", {"learning_rate": 1}, update_on_kvstore=on_store)
+    trained(p, trainer, range(1))
+    trainer.save_states(tmp_path / "states")
+    other = Trainer([p], "adam", update_on_kvstore=on_store)
+    other.load_states(tmp_path / "states")
+    assert isinstance(other.optimizer, optimizer.SGD)
+    backward(p, [1])
+    other.step(2)
+    assert p.data().tolist() == [-0.5, -0.5]
 
 
 def test_parameters_may_move_to_another_device() -> None:
@@ -177,6 +234,113 @@ def test_parameters_may_move_to_another_device() -> None:
             backward(q)
             trainer.step(1)
     assert (p.data().asnumpy() == stays.data().asnumpy()).all()
+
+
+def set_in_place(p: Parameter) -> None:
+    for data in p.list_data():
+        data[:] = 5
+
+
+def set_by_a_view(p: Parameter) -> None:
+    p.list_data()[-1].reshape(1, 2)[0] = 5  # of one replica: all follow it
+
+
+def set_at_once_on(devices: list[Any]) -> Any:
+    def moved(p: Parameter) -> None:
+        p.initialize("zeros", device=devices, force_reinit=True)
+        p.set_data([5, 5])
+
+    return moved
+
+
+@pytest.mark.parametrize("on_store", [False, True])
+@pytest.mark.parametrize("devices", [CPUS[:1], CPUS])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda p: p.set_data([5, 5]),
+        lambda p: p.load_init(np.array([5.0, 5.0])),
+        lambda p: p.initialize(init.Constant(5), device=p.list_device(), force_reinit=True),
+        set_in_place,
+        set_by_a_view,
+        set_at_once_on(CPUS[::-1]),
+    ],
+)
+def test_training_goes_on_from_values_set_by_hand(change: Any, devices: list[Any], on_store: bool) -> None:
+    p = parameter(devices)
+    trainer = Trainer([p], "sgd", {"learning_rate": 1, "momentum": 0.5}, update_on_kvstore=on_store)
+    trained(p, trainer, range(2))  # the momentum is 2.5
+    if change is set_by_a_view and not on_store:
+        change = set_in_place  # without a store every replica goes its own way
+    change(p)
+    assert {tuple(values) for values in trained(p, trainer, range(1))} == {(2.75, 2.75)}
+    assert {tuple(values) for values in trained(p, trainer, range(1))} == {(0.625, 0.625)}
+
+
+def trained(p: Parameter, trainer: Trainer, steps: range) -> list[list[float]]:
+    """Every replica's values after steps whose summed gradients do not depend on how many there are."""
+    for step in steps:
+        here = p.list_data()
+        backward(p, [(1.0 + step) / len(here)] * len(here))
+        trainer.step(1)
+    return [data.tolist() for data in p.list_data()]
+
+
+@pytest.mark.parametrize("on_store", [False, True])
+@pytest.mark.parametrize("to", [CPUS[:1], CPUS[1:], CPUS, CPUS[::-1]])
+def test_training_goes_on_on_other_devices(tmp_path: Path, on_store: bool, to: list[Any]) -> None:
+    """Adam's numbers depend on the count of updates."""
+
+    def made(ctx: Any) -> tuple[Parameter, Trainer]:
+        p = parameter(ctx)
+        return p, Trainer([p], "adam", {"learning_rate": 0.1}, update_on_kvstore=on_store)
+
+    stays, trainer = made(CPUS[:1])
+    expected = trained(stays, trainer, range(6))[0]
+    for moves in ("by a file", "by reset_device"):
+        p, trainer = made(CPUS[:1])
+        trained(p, trainer, range(2))
+        if moves == "by a file":
+            trainer.save_states(tmp_path / "states")
+            values = p.data()
+            p, trainer = made(to)
+            p.set_data(values)
+            trainer.load_states(tmp_path / "states")
+        else:
+            p.reset_device(to)
+        trained(p, trainer, range(2, 4))
+        p.reset_device(CPUS[:1])  # and back, where older states may be
+        p.reset_device([*to, npx.cpu(2)])
+        for found in trained(p, trainer, range(4, 6)):
+            numpy.testing.assert_allclose(found, expected, rtol=1e-6)
+        assert trainer.optimizer.num_update == 6
+
+
+def test_states_are_kept_wherever_they_are(tmp_path: Path) -> None:
+    stays, p = parameter(), parameter()
+    for q, moves in ((stays, False), (p, True)):
+        trainer = Trainer([parameter(grad_req="null"), q], "adam", {"learning_rate": 0.1})
+        for step in range(6):
+            if moves and step in (1, 3):
+                q.reset_device(CPUS[step == 1])
+            trained(q, trainer, range(step, step + 1))
+            if step in (1, 4):  # after a move; the devices that were left have no states any more
+                trainer.save_states(tmp_path / "states")
+                trainer = Trainer([parameter(grad_req="null"), q], "adam", {"learning_rate": 0.1})
+                trainer.load_states(tmp_path / "states")
+                trainer.save_states(tmp_path / "states")
+                trainer.load_states(tmp_path / "states")
+    assert p.data().tolist() == stays.data().tolist()
+    assert [len(updater.states) for updater in trainer._updaters.values()] == [0, 1]
+
+
+def test_an_optimizer_used_before_counts_alike_on_all_devices() -> None:
+    adam = optimizer.Adam(learning_rate=0.1)
+    first = parameter()
+    trained(first, Trainer([first], adam), range(3))
+    p = parameter(CPUS)
+    replicas = trained(p, Trainer([p], adam), range(2))
+    assert replicas[0] == replicas[1]
 
 
 def test_a_schedule_decides() -> None:

@@ -67,8 +67,8 @@ class Block:
     >>> list(net.collect_params())
     ['layer.weight', 'layer.bias']
 
-    `prefix` and `params` are MXNet 1's: a name, and parameters to share with another block
-    (`nn.Dense(8, params=other.params)`).
+    `prefix` and `params` are MXNet 1's: a name, and parameters to share with another block, by structural name
+    (`nn.Dense(8, params=other.params)`, `Net(params=net.collect_params())`). What is not among them is the block's own.
     """
 
     # Whether a call may go straight to forward: no hooks, and nothing left to initialise. An instance sets its own.
@@ -78,7 +78,7 @@ class Block:
     _children: dict[str, Block]
     _reg_params: dict[str, Parameter]  # by attribute
     _made_params: dict[str, Parameter]  # by params.get, until they become attributes
-    _shared: dict[str, Parameter]  # of another block, instead of the block's own
+    _shared: dict[str, Parameter]  # of another block, instead of the block's own and its children's: structural names
     _forward_hooks: dict[object, Callable[[Block, Any, Any], Any]]
     _forward_pre_hooks: dict[object, Callable[[Block, Any], Any]]
     _prefix: str
@@ -87,11 +87,15 @@ class Block:
     def __init__(self, prefix: str | None = None, params: dict[str, Parameter] | None = None) -> None:
         if not isinstance(prefix, (str, type(None))):
             raise TypeError(f"{type(self).__name__}: prefix must be a string, not {_shown(prefix)}; add() takes blocks")
+        if not isinstance(params, (dict, type(None))):
+            raise TypeError(
+                f"{type(self).__name__}: params must be a dict of parameters to share, not {_shown(params)}"
+            )
         state = self.__dict__  # __setattr__ needs the dicts below
         state["_children"] = {}
         state["_reg_params"] = {}
         state["_made_params"] = {}
-        state["_shared"] = params or {}
+        state["_shared"] = dict(params or {})  # a copy: asking block.params for a parameter may make one
         state["_forward_hooks"] = {}
         state["_forward_pre_hooks"] = {}
         state["_prefix"] = new_prefix(prefix, self._alias())
@@ -147,8 +151,12 @@ class Block:
 
     def _register_parameter(self, name: str, value: Parameter) -> Parameter:
         self._check_begun()
-        value = self._shared.get(name, value)
-        if name not in self._shared and value not in self._made_params.values():
+        shared = self._shared.get(name)
+        if shared is not None:
+            if shared is not value and value.shape is not None:
+                shared.shape = value.shape
+            value = shared
+        elif value not in self._made_params.values():
             value.prefixed_name = self._prefix + name
         self._reg_params[name] = value
         self._changed()
@@ -160,7 +168,12 @@ class Block:
             raise TypeError(f"{type(self).__name__}: children of a block are blocks, not {type(block).__name__}")
         self._check_begun()
         block.__dict__["_is_child"] = True
-        self._children[str(len(self._children)) if name is None else name] = block
+        name = str(len(self._children)) if name is None else name
+        if self._shared and name not in self._children:  # what takes another's place is meant to be different
+            below = {n.removeprefix(f"{name}."): p for n, p in self._shared.items() if n.startswith(f"{name}.")}
+            block._shared = {**below, **block._shared}
+            block.share_parameters(block._shared)
+        self._children[name] = block
 
     def _check_begun(self) -> None:
         if "_children" not in self.__dict__:
@@ -182,12 +195,13 @@ class Block:
     def params(self) -> ParameterDict:
         """The parameters of this block itself, without those of its children."""
         own = {**self._reg_params}
-        own |= {n: p for n, p in {**self._made_params, **self._shared}.items() if p not in own.values()}
-        return ParameterDict(own, self._prefix, self._keep_made)
+        own |= {n: p for n, p in self._made_params.items() if p not in own.values()}
+        return ParameterDict(own, self._prefix, self._keep_made, self._shared)
 
     def _keep_made(self, name: str, parameter: Parameter) -> None:
         self._made_params[name] = parameter
-        parameter.prefixed_name = self._prefix + name
+        if name not in self._shared:
+            parameter.prefixed_name = self._prefix + name
 
     def collect_params(self, select: str | None = None) -> ParameterDict:
         """The parameters of this block and all below it, by structural name; `select` is a pattern of names.
@@ -244,8 +258,7 @@ class Block:
         >>> net.weight.list_device()
         [cpu(0), cpu(1)]
         """
-        parameters = self._collect_params_with_prefix().values()
-        initialize_all(parameters, init, as_devices(device, ctx), verbose, force_reinit)
+        initialize_all(self._collect_params_with_prefix(), init, as_devices(device, ctx), verbose, force_reinit)
         self._changed_below()
 
     def _changed_below(self) -> None:
@@ -287,12 +300,11 @@ class Block:
         if not isinstance(shared, dict):
             raise TypeError(f"share_parameters: expected a dict of parameters, got {type(shared).__name__}")
         for path, block in self._blocks():
-            for name in list(block._reg_params):
+            for name, own in list(block._reg_params.items()):
                 full = f"{path}.{name}" if path else name
                 if full in shared:  # get() of a block's own parameters would make one
-                    parameter = shared[full]
-                    block._shared = {**block._shared, name: parameter}
-                    setattr(block, name, parameter)
+                    block._shared = {**block._shared, name: shared[full]}
+                    setattr(block, name, own)
         return self
 
     def cast(self, dtype: Any) -> None:
@@ -403,11 +415,9 @@ class Block:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            return self.forward(*args, **kwargs) if self._direct else self._call(args, kwargs)
-        except TypeError:
-            if args or kwargs or not self._stands_for_itself():
-                raise
-            return self
+            if self._direct and (args or kwargs):
+                return self.forward(*args, **kwargs)
+            return self._call(args, kwargs)
         except AttributeError as error:
             given = error.obj
             asked = any(given is argument for argument in (*args, *kwargs.values()))
@@ -419,11 +429,8 @@ class Block:
         """Is a call without arguments a child's own? MXNet 2 keeps weak references: its programs say `child()(x)`."""
         if not self._is_child:
             return False
-        try:
-            inspect.signature(self.forward).bind()
-        except TypeError:
-            return True
-        return False
+        taken = inspect.signature(self.forward).parameters.values()
+        return any(p.default is p.empty and p.kind is not p.VAR_KEYWORD for p in taken)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not args and not kwargs and self._stands_for_itself():

@@ -7,7 +7,7 @@ import itertools
 import math
 import uuid
 import warnings
-from collections.abc import ItemsView, Iterable, Sequence
+from collections.abc import ItemsView, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -108,6 +108,7 @@ class Parameter:
         self.allow_deferred_init = allow_deferred_init
         self.uuid = str(uuid.uuid4())
         self.prefixed_name = name  # MXNet 1's name, such as dense0_weight; the block that registers it says it
+        self._paths: tuple[str, ...] = ()  # its structural names where initialize() was called, for init.Load
         self._differentiable = differentiable
         self._shape = (shape,) if isinstance(shape, int) else None if shape is None else tuple(map(int, shape))
         self._data: dict[Device, ndarray] | None = None
@@ -250,7 +251,8 @@ class Parameter:
             init = copy.copy(init)
             init.set_initializer(default)
         data = empty(self._shape, dtype=self.dtype, device=device)
-        default(initializer.InitDesc(self.prefixed_name, {"__init__": default if init is None else init}), data)
+        known = {"__init__": default if init is None else init, "__names__": (*self._paths, self.name)}
+        default(initializer.InitDesc(self.prefixed_name, known), data)
         return data
 
     def _place(self, data: ndarray, devices: Sequence[Device]) -> None:
@@ -478,11 +480,15 @@ class Constant(Parameter):
 
 
 def initialize_all(
-    parameters: Iterable[Parameter], init: Any, devices: list[Device], verbose: bool, force_reinit: bool
+    named: Mapping[str, Parameter], init: Any, devices: list[Device], verbose: bool, force_reinit: bool
 ) -> None:
     """Initialises parameters; for those that have values already there is one warning, where the caller was called."""
     kept: list[Parameter] = []
-    for parameter in {id(p): p for p in parameters}.values():
+    paths: dict[int, list[str]] = {}
+    for path, parameter in named.items():
+        paths.setdefault(id(parameter), []).append(path)
+    for parameter in {id(p): p for p in named.values()}.values():
+        parameter._paths = tuple(paths[id(parameter)])
         if parameter._data is not None and not force_reinit:
             kept.append(parameter)
             continue
@@ -510,10 +516,13 @@ class ParameterDict(dict[str, Parameter]):
     {'weight': (3, 2), 'bias': (3,)}
     """
 
-    def __init__(self, parameters: Any = (), prefix: str = "", create: Any = None) -> None:
+    def __init__(
+        self, parameters: Any = (), prefix: str = "", create: Any = None, shared: Mapping[str, Parameter] | None = None
+    ) -> None:
         super().__init__(parameters)
         self.prefix = prefix
-        self._create = create  # of block.params: registers what get() makes
+        self._create = create  # of block.params: registers what get() makes, or takes of what is shared
+        self._shared = shared or {}
 
     def __missing__(self, name: str) -> Parameter:
         for parameter in self.values():
@@ -526,14 +535,11 @@ class ParameterDict(dict[str, Parameter]):
 
     def get(self, name: str, default: Any = None, **options: Any) -> Any:
         """The parameter of that name; `block.params.get` and calls with options make a new one where there is none."""
-        try:
-            found = self[name]
-        except KeyError:
-            if self._create is None and not options:
+        if name not in self:
+            if name not in self._shared and self._create is None and not options:
                 return default
-            found = Parameter(name, **options)
-            self._add(name, found)
-            return found
+            self._add(name, self._shared.get(name) or Parameter(name, **options))
+        found = self[name]
         if options.get("shape") is not None:
             shape = options["shape"]
             found.shape = (shape,) if isinstance(shape, int) else shape
@@ -542,7 +548,7 @@ class ParameterDict(dict[str, Parameter]):
     def get_constant(self, name: str, value: ArrayLike = None) -> Parameter:
         """The constant of that name, made from `value` where there is none."""
         if name not in self:
-            self._add(name, Constant(value, name=name))
+            self._add(name, self._shared.get(name) or Constant(value, name=name))
         return self[name]
 
     def _add(self, name: str, parameter: Parameter) -> None:
@@ -554,7 +560,7 @@ class ParameterDict(dict[str, Parameter]):
         self, init: Any = None, device: Any = None, verbose: bool = False, force_reinit: bool = False, ctx: Any = None
     ) -> None:
         """Initialises all parameters that have no initializer of their own with `init`; see `Parameter.initialize`."""
-        initialize_all(self.values(), init, as_devices(device, ctx), verbose, force_reinit)
+        initialize_all(self, init, as_devices(device, ctx), verbose, force_reinit)
 
     def zero_grad(self) -> None:
         """Sets all gradients to 0."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from .. import kvstore as stores
@@ -14,6 +15,7 @@ from .parameter import Parameter
 
 __all__ = ["Trainer"]
 
+Due = list[tuple[int, Parameter, list[ndarray]]]  # parameters to update: number, and replicas with fresh gradients
 Work = dict[Device, tuple[list[int], list[ndarray], list[ndarray]]]  # numbers, gradients and values of parameters
 
 
@@ -52,15 +54,16 @@ class Trainer:
         self._params = _parameters(params)
         self._last_first = list(enumerate(self._params))[::-1]
         self._optimizer = self._make_optimizer(optimizer, optimizer_params)
-        self._scale = float((optimizer_params or {}).get("rescale_grad", 1.0))
+        self._scale = float(self._optimizer.rescale_grad)
         if isinstance(kvstore, str):
             kvstore = stores.create(kvstore)
         if update_on_kvstore and not (kvstore and kvstore.is_capable(stores.KVStoreBase.OPTIMIZER)):
             raise ValueError(f"Trainer: update_on_kvstore=True needs a store that can update, not {kvstore}")
         self._kvstore = kvstore
         self._update_on_kvstore = bool(update_on_kvstore)
-        self._in_store: set[int] = set()
-        self._updaters: dict[Device, optimizers.Updater] = {}
+        self._stored: dict[int, list[tuple[ndarray, int]]] = {}  # the arrays that the store wrote last, and when
+        self._updaters: dict[Device | str, optimizers.Updater] = {}  # "file": states read, and on no device yet
+        self._places: dict[int, list[Device]] = {}  # where states and counts of parameters are
         if self._update_on_kvstore:
             kvstore.set_optimizer(self._optimizer)  # type: ignore[union-attr]
 
@@ -103,33 +106,41 @@ class Trainer:
         """Sums gradients over devices, divides them by `batch_size`, and updates all parameters.
 
         Call it after `backward()`, once for all devices' batches. A gradient that no backward pass has written since
-        the last step is an error, unless `ignore_stale_grad`: then its parameter stays as it is.
+        the last step is an error, unless `ignore_stale_grad`: then it is no part of the sum, and a parameter that has
+        no other gradient stays as it is.
         """
-        self._rescale("step", batch_size)
-        if self._update_on_kvstore:
-            self._update_in_store(ignore_stale_grad)
-        else:
-            work = self._work(ignore_stale_grad)
-            self._reduce_gradients()
-            self._update(work)
+        with self._rescaled("step", batch_size):
+            due = self._due(ignore_stale_grad)
+            if self._update_on_kvstore:
+                self._update_in_store(due)
+            else:
+                self._reduce_gradients(due)
+                self._update(due)
 
     def allreduce_grads(self) -> None:
         """Sums gradients over devices: every device has the sum then. For programs that look at the sum, before
         `update`."""
         self._check_local("allreduce_grads")
-        self._reduce_gradients()
+        fresh = [(i, p, [data for data in p.list_data() if data._fresh_grad]) for i, p in self._trained()]
+        self._reduce_gradients([(i, p, of or p.list_data()) for i, p, of in fresh])  # gradients may be set by hand
 
     def update(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
         """Updates all parameters with gradients that are summed already: `step` without its `allreduce_grads`."""
         self._check_local("update")
-        self._rescale("update", batch_size)
-        self._update(self._work(ignore_stale_grad))
+        with self._rescaled("update", batch_size):
+            self._update(self._due(ignore_stale_grad))
 
-    def _rescale(self, function: str, batch_size: Any) -> None:
+    @contextlib.contextmanager
+    def _rescaled(self, function: str, batch_size: Any) -> Iterator[None]:
+        """The optimizer's factor is its own again after the step: another trainer may get the optimizer, or a file."""
         try:
             self._optimizer.rescale_grad = self._scale / batch_size
         except (TypeError, ZeroDivisionError):
             raise ValueError(f"{function}: batch_size must be a number other than 0, not {batch_size!r}") from None
+        try:
+            yield
+        finally:
+            self._optimizer.rescale_grad = self._scale
 
     def _check_local(self, function: str) -> None:
         if self._update_on_kvstore:
@@ -139,72 +150,81 @@ class Trainer:
         """Parameters with gradients, the last ones first: a backward pass finishes them first."""
         return [(i, p) for i, p in self._last_first if p.grad_req != "null"]
 
-    def _reduce_gradients(self) -> None:
+    def _due(self, ignore_stale: bool) -> Due:
+        """What is to be updated. Raises for a stale gradient before anything is changed."""
+        due: Due = []
+        for i, parameter in self._trained():
+            fresh = []
+            for device, data in parameter.items():
+                if data._fresh_grad:
+                    fresh.append(data)
+                elif not ignore_stale:
+                    raise UserWarning(
+                        f"step: the gradient of parameter '{parameter.prefixed_name}' on {device} was not written by a "
+                        "backward pass since the last step: is the parameter part of the loss? ignore_stale_grad=True "
+                        "leaves such gradients out"
+                    )
+            if fresh:
+                due.append((i, parameter, fresh))
+        return due
+
+    def _reduce_gradients(self, due: Due) -> None:
         if self._kvstore is None:
             return
-        for i, parameter in self._trained():
+        for i, parameter, fresh in due:
             if len(parameter.items()) > 1:
-                grads = parameter.list_grad()
-                self._kvstore.pushpull(i, grads, out=grads, priority=-i)
+                self._kvstore.pushpull(i, [data.grad for data in fresh], out=parameter.list_grad(), priority=-i)
 
-    def _work(self, ignore_stale: bool) -> Work:
-        """What is to be updated on each device. Raises for a stale gradient before anything is changed."""
+    def _update(self, due: Due) -> None:
         work: Work = {}
-        for i, parameter in self._trained():
-            for device, data in parameter.items():
-                if not data._fresh_grad:
-                    self._stale(parameter, device, ignore_stale)
-                    continue
-                group = work.get(device)
-                if group is None:
-                    group = work[device] = ([], [], [])
-                group[0].append(i)
-                group[1].append(data.grad)
-                group[2].append(data)
-        return work
-
-    def _update(self, work: Work) -> None:
-        self._add_updaters(work)
+        places = self._places
+        summed = self._kvstore is not None  # then stale replicas have the sum of the others
+        for i, parameter, _ in due:
+            replicas = parameter._data or {}
+            if places.get(i) != [*replicas]:
+                self._follow(i, [*replicas])
+            for device, data in replicas.items():
+                if summed or data._fresh_grad:
+                    group = work.get(device)
+                    if group is None:
+                        group = work[device] = ([], [], [])
+                    group[0].append(i)
+                    group[1].append(data.grad)
+                    group[2].append(data)
         for device, (indices, grads, weights) in work.items():
             for weight in weights:
                 weight._fresh_grad = False
             self._updaters[device](indices, grads, weights)
 
-    @staticmethod
-    def _stale(parameter: Parameter, device: Device, ignore: bool) -> None:
-        if not ignore:
-            raise UserWarning(
-                f"step: the gradient of parameter '{parameter.prefixed_name}' on {device} was not written by a "
-                "backward pass since the last step: is the parameter part of the loss? ignore_stale_grad=True leaves "
-                "such parameters as they are"
-            )
-
-    def _add_updaters(self, devices: Iterable[Device]) -> None:
-        """Updaters for devices that have none; they go on with copies of the states that there are on another."""
-        known = next(iter(self._updaters.values()), None)
+    def _follow(self, i: int, devices: list[Device]) -> None:
+        """State and count of a parameter go with it to other devices: those of the replica with most updates."""
         for device in devices:
             if device not in self._updaters:
-                made = self._updaters[device] = optimizers.get_updater(self._optimizer)
-                if known is not None:
-                    made.states = {i: made.sync_state_context(s, device) for i, s in known.states.items()}
-                    made.states_synced = dict.fromkeys(made.states, True)
+                self._updaters[device] = optimizers.get_updater(self._optimizer)
+        known = [device for device, updater in self._updaters.items() if i in updater.states]
+        ahead = max(known, key=lambda device: self._optimizer._counts_on(device).get(i, 0), default=None)
+        for device in devices:
+            if device not in known:
+                self._optimizer._begin_count(i, device)
+                if ahead is not None:
+                    self._updaters[device].take_over(i, self._updaters[ahead], device)
+        for left in set(known) - set(devices):
+            self._updaters[left].forget(i)
+        self._places[i] = devices
 
-    def _update_in_store(self, ignore_stale: bool) -> None:
+    def _update_in_store(self, due: Due) -> None:
         store: Any = self._kvstore
-        for _, parameter in self._trained():
-            for data in parameter.list_data():
-                if not data._fresh_grad:
-                    self._stale(parameter, data.device, ignore_stale)
-        for i, parameter in self._trained():
+        for i, parameter, fresh in due:
             arrays = parameter.list_data()
-            if i not in self._in_store:
-                self._in_store.add(i)
-                store.broadcast(i, arrays[0], arrays)
-            if any(data._fresh_grad for data in arrays):
-                for data in arrays:
-                    data._fresh_grad = False
-                store.push(i, parameter.list_grad(), priority=-i)
-                store.pull(i, out=arrays, priority=-i)
+            known = {id(array): version for array, version in self._stored.get(i, ())}
+            changed = [array for array in arrays if known.get(id(array)) != array._version]
+            if changed:  # what the program has written since goes before what is stored
+                store.broadcast(i, changed[0], arrays)
+            store.push(i, [data.grad for data in fresh], priority=-i)
+            for data in arrays:
+                data._fresh_grad = False
+            store.pull(i, out=arrays, priority=-i)
+            self._stored[i] = [(array, array._version) for array in arrays]
 
     # ---- states
 
@@ -213,7 +233,10 @@ class Trainer:
         if self._update_on_kvstore:
             self._kvstore.save_optimizer_states(fname, dump_optimizer=True)  # type: ignore[union-attr]
             return
-        states = self._any_updater().get_states(dump_optimizer=True)
+        whole = optimizers.get_updater(self._optimizer)
+        for updater in self._updaters.values():
+            whole.states = updater.states | whole.states  # replicas have equal states
+        states = whole.get_states(dump_optimizer=True)
         with open(fname, "wb") as file:
             file.write(states)
 
@@ -221,22 +244,17 @@ class Trainer:
         """Reads what `save_states` wrote. Nothing in the file is run."""
         if self._update_on_kvstore:
             self._kvstore.load_optimizer_states(fname)  # type: ignore[union-attr]
+            updater = getattr(self._kvstore, "_updater", None)
+            if isinstance(updater, optimizers.Updater):  # the file may be of another kind of optimizer
+                self._optimizer = updater.optimizer
             return
         with open(fname, "rb") as file:
             states = file.read()
-        first = self._any_updater()
-        first.set_states(states)
-        self._optimizer = first.optimizer
-        for updater in self._updaters.values():
-            if updater is not first:
-                updater.set_states(states)
-            updater.optimizer = self._optimizer
+        loaded = optimizers.get_updater(self._optimizer)
+        loaded.set_states(states)
+        self._optimizer = loaded.optimizer
         self._optimizer.param_dict = dict(enumerate(self._params))
-
-    def _any_updater(self) -> optimizers.Updater:
-        if not self._updaters:
-            self._add_updaters(self._params[0].list_device())
-        return next(iter(self._updaters.values()))
+        self._updaters, self._places = {"file": loaded}, {}
 
 
 def _parameters(params: Any) -> list[Parameter]:

@@ -24,7 +24,7 @@ class _UnwritableError(Exception):
 def written(optimizer: Optimizer) -> dict[str, Any]:
     """What makes an optimizer go on where it stopped. Waits for arrays among its settings."""
     kept = {name: value for name, value in vars(optimizer).items() if name not in _NOT_KEPT}
-    counts = [[device, list(of.items())] for device, of in optimizer._all_index_update_counts.items()]
+    counts = [[str(device), list(of.items())] for device, of in optimizer._all_index_update_counts.items()]
     schedule = optimizer.lr_scheduler
     of_schedule = None if schedule is None else _all_written(getattr(schedule, "__dict__", {}), (schedule,))
     return {
@@ -41,8 +41,7 @@ def read(settings: dict[str, Any], now: Optimizer) -> Optimizer:
     made = now if type(now).__name__ == name else create(name)
     _set_all(made, {key: value for key, value in settings["values"].items() if key not in _NOT_KEPT})
     made.param_dict = now.param_dict
-    made._all_index_update_counts = {device: dict(of) for device, of in settings["counts"]}
-    made._index_update_count = made._all_index_update_counts.setdefault(0, {})
+    made._go_on_from(dict(of) for _, of in settings["counts"])
     if settings["schedule"] and now.lr_scheduler is not None:
         _set_all(now.lr_scheduler, settings["schedule"])
     made.lr_scheduler = now.lr_scheduler

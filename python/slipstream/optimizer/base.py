@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -115,8 +115,7 @@ class Optimizer:
         self.lr_mult: dict[Any, float] = {}
         self.wd_mult: dict[Any, float] = {}
         # Each device counts its own updates: replicas of one parameter are one step.
-        self._all_index_update_counts: dict[Any, dict[Any, int]] = {0: {}}
-        self._index_update_count = self._all_index_update_counts[0]
+        self._go_on_from([])
 
     # ---- by name
 
@@ -173,10 +172,31 @@ class Optimizer:
 
     # ---- counts
 
-    def _set_current_device(self, device_id: Any) -> None:
-        self._index_update_count = self._all_index_update_counts.setdefault(device_id, {})
+    def _counts_on(self, device: Any) -> dict[Any, int]:
+        counts = self._all_index_update_counts.get(device)
+        if counts is None:
+            counts = self._all_index_update_counts[device] = self._all_index_update_counts["none"].copy()
+        return counts
+
+    def _begin_count(self, index: Any, device: Any) -> None:
+        """A device begins with the largest count that there is, as a replica that was there before."""
+        known = [of[index] for of in self._all_index_update_counts.values() if index in of]
+        if known:
+            self._counts_on(device)[index] = max(known)
+
+    def _set_current_device(self, device: Any) -> None:
+        self._index_update_count = self._counts_on(device)
 
     _set_current_context = _set_current_device  # MXNet 1's name
+
+    def _go_on_from(self, counts: Iterable[Mapping[Any, int]]) -> None:
+        """Every device goes on from the largest of these counts, whichever device they are of."""
+        largest: dict[Any, int] = {}
+        for of in counts:
+            for index, count in of.items():
+                largest[index] = max(count, largest.get(index, count))
+        self._all_index_update_counts: dict[Any, dict[Any, int]] = {"none": largest}  # before a device is said
+        self._set_current_device("none")
 
     def _update_count(self, index: Any) -> None:
         indices = index if isinstance(index, (list, tuple)) else [index]

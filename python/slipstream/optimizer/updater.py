@@ -42,7 +42,7 @@ class Updater:
         if not weights:
             return
         optimizer, states, synced = self.optimizer, self.states, self.states_synced
-        optimizer._set_current_device(weights[0].device.device_id)
+        optimizer._set_current_device(weights[0].device)
         for i, w in zip(indices, weights, strict=True):
             if i not in states:
                 states[i] = optimizer.create_state_multi_precision(i, w)
@@ -51,6 +51,15 @@ class Updater:
                 states[i] = self.sync_state_context(states[i], w.device)
                 synced[i] = True
         optimizer.update_multi_precision(indices, weights, grads, [states[i] for i in indices])
+
+    def take_over(self, index: Any, other: Updater, device: Any) -> None:
+        """Goes on with another updater's state of a parameter, on a device."""
+        self.states[index] = self.sync_state_context(other.states[index], device)
+        self.states_synced[index] = True
+
+    def forget(self, index: Any) -> None:
+        """Drops the state of a parameter."""
+        del self.states[index], self.states_synced[index]
 
     def sync_state_context(self, state: State, context: Any) -> State:
         """The state on the device of its parameter."""
