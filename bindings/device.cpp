@@ -72,11 +72,13 @@ void bind_device(nb::module_& m) {
       .def_ro("device_id", &DeviceName::id)
       .def("__repr__", text)
       .def("__str__", text)
-      .def("__eq__",
-           [](const DeviceName& a, nb::handle b) -> nb::object {
-             if (!nb::isinstance<DeviceName>(b)) return nb::borrow(Py_NotImplemented);
-             return nb::bool_(a == nb::cast<const DeviceName&>(b));
-           })
+      .def(
+          "__eq__",
+          [](const DeviceName& a, nb::handle b) -> nb::object {
+            if (!nb::isinstance<DeviceName>(b)) return nb::borrow(Py_NotImplemented);
+            return nb::bool_(a == nb::cast<const DeviceName&>(b));
+          },
+          nb::arg("other").none())
       .def("__reduce__", [m = nb::handle(m)](const DeviceName& d) {
         return nb::make_tuple(m.attr("Device"), nb::make_tuple(d.kind, d.id));
       });

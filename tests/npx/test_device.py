@@ -131,3 +131,9 @@ def test_there_is_no_gpu() -> None:
     with pytest.raises(ValueError, match="no gpu"):
         npx.gpu_memory_info()
     assert npx.cpu_pinned().device_type == "cpu"
+
+
+def test_a_device_is_compared_with_anything() -> None:
+    for other in (None, 3, "cpu(0)", object()):
+        assert npx.cpu() != other and not npx.cpu() == other
+    assert {npx.cpu(0): 1, None: 2}[None] == 2
