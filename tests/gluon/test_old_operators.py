@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import pickle
 from typing import Any
 
 import numpy
@@ -344,7 +345,7 @@ def test_a_program_for_mxnet_1() -> None:
     class Attention(gluon.HybridBlock):
         def __init__(self, **kwargs: Any) -> None:
             super().__init__(**kwargs)
-            self.F = F  # a block that keeps F is copied as others
+            self.F = F  # a block that keeps F is copied as others are
             self.dense = nn.Dense(4, flatten=False)
 
         def hybrid_forward(self, F: Any, x: Any) -> Any:
@@ -359,6 +360,7 @@ def test_a_program_for_mxnet_1() -> None:
     assert made.shape == (2, 12)
     close((made.asnumpy() ** 2).sum(1), of([1, 1]), 1e-5)
     assert copy.deepcopy(net)(X).tolist() == made.tolist()
+    assert pickle.loads(pickle.dumps(F.random)).uniform(shape=2).shape == (2,)
 
 
 @pytest.mark.parametrize("generation", [1, 2])

@@ -171,7 +171,6 @@ def _look_up(path: str, modules: tuple[ModuleType, ...]) -> Any:
     return None
 
 
-@functools.cache
 def _find(prefix: str, name: str) -> Any:
     path = prefix + name
     if f"{path}." in _HOMES:
@@ -213,7 +212,11 @@ class Namespace:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return _find(self._prefix, name)
+        found = self.__dict__[name] = _find(self._prefix, name)  # next time it is at hand
+        return found
+
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        return Namespace, (self._prefix,)
 
     def __repr__(self) -> str:
         return f"F.{self._prefix}".rstrip(".")
