@@ -28,7 +28,25 @@ __all__ = [
 ]
 
 Device = _core.Device
-Context = Device  # MXNet 1's name
+
+
+class _OfDevices(type):
+    """Devices are what is made by `Context(...)`, so they are its instances."""
+
+    def __instancecheck__(cls, found: object) -> bool:
+        return isinstance(found, Device)
+
+
+class Context(metaclass=_OfDevices):
+    """MXNet 1's name for `Device`, with MXNet's names of arguments; a device is given back as it is.
+
+    >>> Context("cpu", 1), Context(device_type="cpu", device_id=1) == Context(cpu(1)), isinstance(cpu(), Context)
+    (cpu(1), True, True)
+    """
+
+    def __new__(cls, device_type: Any = "cpu", device_id: int = 0) -> Device:  # type: ignore[misc]
+        return device_type if isinstance(device_type, Device) else Device(device_type, device_id)
+
 
 _CPU = Device("cpu", 0)
 _stack = _core.device_stack  # the core asks it too

@@ -19,10 +19,20 @@ def test_names() -> None:
     assert npx.cpu(0) != npx.gpu(0)
     assert len({npx.cpu(0), npx.cpu(0), npx.cpu(1)}) == 2
     assert (npx.cpu(1).device_type, npx.cpu(1).device_id) == ("cpu", 1)
-    assert npx.Device is npx.Context is slipstream.Device
+    assert npx.Device is slipstream.Device and npx.Context is slipstream.Context
     assert npx.Device("cpu", 1) == npx.cpu(1)
     assert pickle.loads(pickle.dumps(npx.cpu(1))) == npx.cpu(1)
     assert npx.cpu(1) != "cpu(1)"
+
+
+def test_contexts_are_devices() -> None:
+    for made in (npx.Context(npx.cpu(1)), npx.Context("cpu", 1), npx.Context(device_type="cpu", device_id=1)):
+        assert made == npx.cpu(1) and type(made) is npx.Device and isinstance(made, npx.Context)
+    assert not isinstance("cpu", npx.Context)
+    with npx.Context("cpu", 2):
+        assert np.ones(1).device == npx.cpu(2)
+    with pytest.raises(ValueError, match="kind 'tpu' is none of 'cpu', 'gpu'"):
+        npx.Context("tpu")
 
 
 def test_creation_takes_device_and_ctx() -> None:
