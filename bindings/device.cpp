@@ -58,14 +58,21 @@ void bind_device(nb::module_& m) {
                          "Where an array lives: a kind and a number.\n\n>>> npx.Device(\"cpu\", 1)\ncpu(1)")
       .def(
           "__init__",
-          [](DeviceName* at, std::string kind, int id) {
-            if (kind == "cpu_pinned" || kind == "cpu_shared") kind = "cpu";  // MXNet's names for memory of the host
-            if (kind != "cpu" && kind != "gpu")
-              fail(ErrorKind::value, "Device: kind '", kind, "' is none of 'cpu', 'gpu'");
+          [](DeviceName* at, nb::object kind, int id) {
+            if (nb::isinstance<DeviceName>(kind)) {  // as in MXNet, a copy
+              new (at) DeviceName(nb::cast<const DeviceName&>(kind));
+              return;
+            }
+            if (!nb::isinstance<nb::str>(kind))
+              fail(ErrorKind::type, "Device: device_type is ", nb::repr(kind).c_str(), ", not a name or a device");
+            std::string name = nb::cast<std::string>(kind);
+            if (name == "cpu_pinned" || name == "cpu_shared") name = "cpu";  // MXNet's names for memory of the host
+            if (name != "cpu" && name != "gpu")
+              fail(ErrorKind::value, "Device: kind '", name, "' is none of 'cpu', 'gpu'");
             if (id < 0) fail(ErrorKind::value, "Device: id is ", id, ", but must not be negative");
-            new (at) DeviceName{std::move(kind), id};
+            new (at) DeviceName{std::move(name), id};
           },
-          nb::arg("kind") = "cpu", nb::arg("id") = 0)
+          nb::arg("device_type") = "cpu", nb::arg("device_id") = 0)
       .def_ro("kind", &DeviceName::kind)
       .def_ro("id", &DeviceName::id)
       .def_ro("device_type", &DeviceName::kind)

@@ -40,6 +40,20 @@ mx.rnd.seed(7, ctx=mx.cpu())
 assert mx.rnd is mx.random and mx.img is mx.image is image
 shuffled = mx.random.shuffle(np.arange(9))
 assert float(shuffled.sum()) == 36
+assert mx.Context(mx.cpu(1)) == mx.Device(mx.cpu(1)) == context.Context('cpu', 1)
+assert mx.Context(device_type='cpu', device_id=1) == mx.cpu(1)
+assert isinstance(mx.cpu(), mx.Context) and isinstance(np.ones(1).ctx, mx.Device)
+p = np.array([[0.0, 1.0], [1.0, 0.0]])
+assert mx.random.multinomial(p).tolist() == mx.nd.random.multinomial(data=p).tolist() == [1, 0]
+assert mx.random.multinomial(p, 2).shape == (2, 2) and len(mx.random.multinomial(p, get_prob=True)) == 2
+assert mx.random.multinomial(n=np.array([3, 4]), p=p).tolist() == [[0, 3], [4, 0]]
+assert mx.random.multinomial([3, 4], p).tolist() == [[0, 3], [4, 0]] and mx.random.multinomial(3, (0.0, 1.0))[1] == 3
+assert mx.random.categorical(p, shape=3).shape == (2, 3)
+assert mx.random.generalized_negative_binomial(mu=2, alpha=0.5, shape=(2, 3)).shape == (2, 3)
+assert mx.random.gamma(alpha=2, beta=3, shape=4).shape == mx.random.negative_binomial(k=2, p=0.5, shape=4).shape == (4,)
+assert mx.random.normal(np.zeros(3), np.ones(3), shape=2).shape == (3, 2) and mx.random.randn(2, 3).shape == (2, 3)
+from mxnet.numpy_extension import control_flow
+assert npx.control_flow.foreach is control_flow.foreach is npx.foreach
 @mx.util.use_np_default_dtype
 def wide(x):
     return np.ones(x).dtype
@@ -113,6 +127,9 @@ for code, words in {
     'from mxnet.gluon.contrib.nn import Concurrent': 'its layers are in gluon.nn',
     'np.NaN': 'mxnet.np.NaN does not exist in Slipstream: use np.nan',
     'from mxnet.np import sometrue': 'use np.any',
+    'mx.autograd.get_symbol(x)': 'mxnet.autograd.get_symbol does not exist in Slipstream: there are no symbols',
+    'from mxnet.autograd import get_symbol': 'there are no symbols',
+    'mx.random.bogus': 'mxnet.random.bogus does not exist in Slipstream: see mx.np.random and mx.npx.random',
     'np.nonsense': "module 'slipstream.np' has no attribute 'nonsense'",
     'gluon.nonsense': "module 'slipstream.gluon' has no attribute 'nonsense'",
 }.items():
@@ -174,6 +191,7 @@ for module, names in {
     'numpy.multiarray': 'ndarray',
     'numpy.linalg': 'norm',
     'numpy_extension.random': 'seed',
+    'numpy_extension.control_flow': 'foreach while_loop cond',
 }.items():
     by_attribute = mx
     for part in module.replace('numpy_extension', 'npx').replace('numpy', 'np').split('.'):

@@ -11,7 +11,6 @@ A name that does not exist here raises an error that says what to use instead.
 
 from __future__ import annotations
 
-import functools
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -27,6 +26,7 @@ import numpy
 from . import __version__ as _version
 from . import device as devices
 from . import errors, gluon, np, npx
+from .gluon._namespace import F
 
 # ---- what stands for what
 
@@ -74,6 +74,7 @@ _INNER = {
     "slipstream.image": ("image",),
     "slipstream.kvstore": ("base", "byteps", "horovod", "kvstore", "kvstore_server"),
     "slipstream.np": ("multiarray",),
+    "slipstream.npx": ("control_flow",),
     "slipstream.optimizer": (
         *("adabelief", "adadelta", "adagrad", "adamW", "adamax", "dcasgd", "ftml", "ftrl", "lamb", "lans", "lars"),
         *("nadam", "nag", "optimizer", "rmsprop", "sgld", "signum"),
@@ -82,6 +83,7 @@ _INNER = {
 
 # What modules of ours lack of MXNet's: by name, or ("") whatever it is.
 _LACKING = {
+    "slipstream.autograd": {"get_symbol": "there are no symbols; net.summary(x) shows what a block computes"},
     "slipstream.gluon": {"probability": "use np.random to draw, and write densities with np"},
     "slipstream.gluon.contrib": {"": "its layers are in gluon.nn and gluon.rnn, its samplers in gluon.data"},
     "slipstream.image": {"": "use gluon.data.vision.transforms, and gluon.data.DataLoader for batches"},
@@ -154,20 +156,19 @@ def _of_old_arrays(name: str) -> Any:
 
 
 def _of_random(name: str) -> Any:
-    """A function of `mx.random`: it is that of `np.random`, with `shape=` for `size=`."""
-    if name == "shuffle":
-        return np.random.permutation  # it gave a new array
-    if not hasattr(np.random, name):
-        raise _missing("mxnet.random", name, "see mx.np.random")
-    found = getattr(np.random, name)
+    """A function of `mx.random`: as F.random's of MXNet 1, but for what MXNet 2 added to it."""
+    try:
+        return {"multinomial": _multinomial, "seed": np.random.seed}.get(name) or getattr(F.random, name)
+    except AttributeError:
+        raise _missing("mxnet.random", name, "see mx.np.random and mx.npx.random") from None
 
-    @functools.wraps(found)
-    def drawn(*args: Any, **options: Any) -> Any:
-        if "shape" in options:
-            options["size"] = options.pop("shape")
-        return found(*args, **options)
 
-    return drawn
+def _multinomial(*args: Any, **options: Any) -> Any:
+    """How often each outcome comes: `(n, p, ...)`; MXNet 1's `(probabilities, shape=...)` draws categories."""
+    second = args[1] if len(args) > 1 else options.get("p")
+    is_shape = all(isinstance(n, int) for n in (second if isinstance(second, tuple) else (second,)))
+    draw = F.random.multinomial if second is None or is_shape else npx.random.multinomial
+    return draw(*args, **options)
 
 
 def _same(value: Any) -> Any:

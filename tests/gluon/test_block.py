@@ -434,18 +434,6 @@ def test_unknown_shapes_need_infer_shape() -> None:
         net(X)
 
 
-def test_old_operators_of_f() -> None:
-    from slipstream.gluon._namespace import F
-
-    assert F.concat(X, X).shape == (2, 6)
-    assert F.concat(X, X, dim=0).shape == (4, 3)
-    assert F.broadcast_add(X, X).tolist() == (2 * X).tolist()
-    assert F.Activation(-X, act_type="relu").sum().item() == 0
-    assert F.random_uniform(size=(2,)).shape == (2,)
-    with pytest.raises(AttributeError, match=r"F.nothing: there is no such function"):
-        F.nothing
-
-
 def test_hooks() -> None:
     net = ready(nn.Dense(2))
     seen: list[Any] = []

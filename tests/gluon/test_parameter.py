@@ -314,6 +314,19 @@ def test_dicts_of_parameters() -> None:
         params["nothing"]
 
 
+def test_dicts_of_parameters_with_a_prefix() -> None:
+    for params in (ParameterDict("net_"), ParameterDict(prefix="net_")):
+        w = params.get("w", shape=(2,), init="ones")
+        assert list(params) == ["net_w"] and params.prefix == "net_"
+        assert params["net_w"] is params.get("w") is params.get("net_w") is w
+        assert params.get_constant("c", [1.0]) is params.get_constant("c", [1.0]) is params["net_c"]
+        assert params.get("nothing") is None
+        params.initialize()
+        assert w.prefixed_name == "net_w" and w.data().tolist() == [1, 1]
+    with pytest.raises(TypeError, match="'net_' is the prefix, and so is 'other_'; give one"):
+        ParameterDict("net_", "other_")
+
+
 def test_names_of_the_package() -> None:
     for name in gluon.__all__:
         assert getattr(gluon, name) is not None

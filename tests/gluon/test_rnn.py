@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +60,19 @@ def test_cells_by_their_formulas(rng: Rng) -> None:
             expected = (1 - z) * numpy.tanh(ni + sigmoid(ri + rs) * ns) + z * h.asnumpy()
         close(out, expected)
         close(states[0], expected)
+
+
+def test_a_cell_knows_its_activations_when_it_is_made() -> None:
+    makers: list[Any] = [lambda given: rnn.RNNCell(4, activation=given)]
+    for name in ("activation", "recurrent_activation"):
+        makers += [lambda given, name=name, cell=cell: cell(4, **{name: given}) for cell in (rnn.LSTMCell, rnn.GRUCell)]
+    makers.append(lambda given: rnn.Conv1DLSTMCell((2, 5), 3, 3, 3, activation=given))
+    for make in makers:
+        with pytest.raises(ValueError, match="act_type 'foo' is none of 'relu', 'sigmoid'"):
+            make("foo")
+        with pytest.raises(TypeError, match="Cell: activation 3 is neither a name nor a function of an array"):
+            make(3)
+        assert copy.deepcopy(make("softsign")) and pickle.loads(pickle.dumps(make("softsign")))
 
 
 def test_other_activations(rng: Rng) -> None:

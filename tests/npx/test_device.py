@@ -25,6 +25,15 @@ def test_names() -> None:
     assert npx.cpu(1) != "cpu(1)"
 
 
+def test_contexts_are_devices() -> None:
+    for made in (npx.Context(npx.cpu(1)), npx.Context("cpu", 1), npx.Context(device_type="cpu", device_id=1)):
+        assert made == npx.cpu(1) and type(made) is npx.Device
+    with npx.Context("cpu", 2):
+        assert np.ones(1).device == npx.cpu(2)
+    with pytest.raises(ValueError, match="kind 'tpu' is none of 'cpu', 'gpu'"):
+        npx.Context("tpu")
+
+
 def test_creation_takes_device_and_ctx() -> None:
     for make in (
         lambda **d: np.zeros(2, **d),

@@ -91,10 +91,10 @@ def test_loops_over_nested_lists() -> None:
     assert last[0].tolist() == 3
     assert npx.foreach(lambda x, s: ([], s + x), np.arange(3), np.array(0.0))[0] == []
     outputs, states = npx.while_loop(
-        lambda a, b: a < 3, lambda a, b: ([a, [b[0]]], [a + 1, [b[0] * 2]]), [np.array(0.0), [np.array(1.0)]], 9
+        lambda a, b: a < 3, lambda a, b: ([a, [b[0]]], [a + 1, [b[0] * 2]]), [np.array(0.0), [np.array(1.0)]], 5
     )
-    assert outputs[0].tolist() == [0, 1, 2]
-    assert outputs[1][0].tolist() == [1, 2, 4]
+    assert outputs[0].tolist() == [0, 1, 2, 0, 0]
+    assert outputs[1][0].tolist() == [1, 2, 4, 0, 0]
     assert states[1][0].tolist() == 8
 
 
@@ -106,3 +106,45 @@ def test_while_loop_without_outputs_or_lists() -> None:
     outputs, last = npx.while_loop(lambda x: x < 4, lambda x: (x, x * 2), np.array(1.0))
     assert outputs.tolist() == [1, 2]
     assert last.tolist() == 4
+
+
+def test_while_loop_fills_its_outputs_up_with_zeros() -> None:
+    start, w = np.array([[2, 3]], dtype="float64"), np.array(3.0, dtype="float64")
+    w.attach_grad()
+    with autograd.record():
+        outputs, _ = npx.while_loop(lambda x: x.sum() < 50, lambda x: (x, x * w), start, max_iterations=5)
+        loss = (outputs * np.arange(1, 6).reshape(5, 1, 1)).sum()
+    loss.backward()
+    assert outputs.dtype == numpy.float64
+    assert outputs.tolist() == [[[2, 3]], [[6, 9]], [[18, 27]], [[0, 0]], [[0, 0]]]
+    assert w.grad.item() == 2 * 5 + 3 * 5 * 2 * 3  # of 5 + 2 (5 w) + 3 (5 w w)
+    whole, _ = npx.while_loop(lambda x: x < 9, lambda x: (x, x + 1), np.array(0.0), max_iterations=3)
+    assert whole.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: npx.foreach(lambda x, s: (x, s), [np.ones((3, 1)), [np.ones(2)]], np.zeros(1)),
+            r"foreach: data of shapes \[\(3, 1\), \(2,\)\] have not one length along a first axis",
+        ),
+        (lambda: npx.foreach(lambda x, s: (x, s), np.ones(()), 0), r"foreach: data of shapes \[\(\)\] have not one"),
+        (lambda: npx.foreach(lambda x, s: (x, s), [], 0), r"foreach: data of shapes \[\] have not one length"),
+        (
+            lambda: npx.foreach(lambda x, s: x, np.ones((3, 2)), np.zeros(1)),
+            r"foreach: body must return two things, \(outputs, states\); it returned one ndarray",
+        ),
+        (
+            lambda: npx.while_loop(lambda i: i < 3, lambda i: (i, i, i), np.zeros(1), 3),
+            r"while_loop: func must return two things, \(outputs, loop_vars\); it returned 3 values",
+        ),
+        (
+            lambda: npx.while_loop(lambda i, j: i < 3, lambda i, j: (i, [i]), [np.zeros(1)] * 2, 3),
+            "while_loop: func took 2 loop_vars and returned 1",
+        ),
+    ],
+)
+def test_what_loops_refuse(call: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        call()

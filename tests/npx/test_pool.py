@@ -10,7 +10,8 @@ import numpy
 import pytest
 from compare import close, same
 
-from slipstream import _core, np, npx
+from slipstream import _core, autograd, np, npx
+from slipstream.gluon import nn
 
 Values = Any
 
@@ -28,7 +29,7 @@ class Case:
         for n, k, s, p in zip(self.size, self.kernel, self.stride, self.pad, strict=True):
             room = (n + 2 * p - k) / s
             wanted = {"valid": math.floor(room) + 1, "full": math.ceil(room) + 1, "same": math.ceil((n + 2 * p) / s)}
-            self.result.append(wanted[convention])
+            self.result.append(min(wanted[convention], math.ceil((n + p) / s)))
         self.gradient = rng.normal(size=(*self.data.shape[:2], *self.result))
         self.options = (self.kernel, self.stride, self.pad, self.result)
 
@@ -93,6 +94,32 @@ def test_the_first_of_equals_gets_the_gradient() -> None:
     x = np.zeros((1, 1, 2, 4))
     made = _core.pool_gradient(np.ones((1, 1, 1, 2)), x, "max", (2, 2), (2, 2), (0, 0), (1, 2))
     same(made, numpy.array([[[[1, 0, 1, 0], [0, 0, 0, 0]]]], "float32"))
+
+
+@pytest.mark.parametrize("convention", ["full", "same"])
+def test_no_window_lies_wholly_in_the_padding(convention: str) -> None:
+    x = np.arange(1, 10).reshape(1, 1, 9)
+    x.attach_grad()
+    for pool_type, expected, slopes in (
+        ("max", [1, 3, 5, 7, 9], [1, 0, 1, 0, 1, 0, 1, 0, 1]),
+        ("avg", [0.5, 2.5, 4.5, 6.5, 8.5], [0.5] * 9),
+        ("sum", [1, 5, 9, 13, 17], [1] * 9),
+    ):
+        with autograd.record():
+            made = npx.pooling(x, (2,), (2,), (1,), pool_type, convention)
+        made.backward()
+        assert made.tolist() == [[expected]] and x.grad.tolist() == [[slopes]], pool_type
+
+
+def test_the_last_window_of_full_may_be_partly_there() -> None:
+    x = np.arange(1, 9).reshape(1, 1, 8)
+    last = {"max": 8, "avg": 4, "sum": 8}  # of 8 and one place of padding
+    for pool_type, value in last.items():
+        made = npx.pooling(x, (3,), (2,), (1,), pool_type, "full")
+        assert made.shape == (1, 1, 5) and made[0, 0, -1].item() == value
+    inside = npx.pooling(x, (3,), (2,), (1,), "avg", "full", count_include_pad=False)
+    assert inside[0, 0, -1].item() == 8
+    assert nn.MaxPool2D(3, 2, 1, ceil_mode=True)(np.ones((1, 1, 8, 9))).shape == (1, 1, 5, 5)
 
 
 def test_nan_and_infinity() -> None:

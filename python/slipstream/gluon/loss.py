@@ -20,6 +20,23 @@ __all__ += ["Loss", "PoissonNLLLoss", "SDMLLoss", "SigmoidBCELoss", "SigmoidBina
 __all__ += ["SoftmaxCrossEntropyLoss", "SquaredHingeLoss", "TripletLoss"]
 
 
+def _weigh(loss: ndarray, weight: Any = None, sample_weight: Any = None) -> ndarray:
+    """A loss times the weights of its items, and times a number."""
+    if sample_weight is not None:
+        loss = loss * sample_weight
+    return loss if weight is None else loss * weight
+
+
+def _apply_weighting(*args: Any, **options: Any) -> ndarray:
+    """`_weigh`, by the name that losses of users' own import; MXNet 1's have F before the loss."""
+    return _weigh(*(args[1:] if args and not isinstance(args[0], ndarray) else args), **options)
+
+
+def _reshape_like(F: Any, x: ndarray, y: ndarray) -> ndarray:
+    """x in the shape of y, by the name that MXNet 1's losses import."""
+    return x.reshape(y.shape)
+
+
 class Loss(HybridBlock):
     """The base of all losses: `weight` is a factor of the whole loss, `batch_axis` the axis of the items.
 
@@ -37,9 +54,7 @@ class Loss(HybridBlock):
 
     def _weighted(self, loss: ndarray, sample_weight: Any) -> ndarray:
         """The loss times the weights of its items and its own."""
-        if sample_weight is not None:
-            loss = loss * sample_weight
-        return loss if self._weight is None else loss * self._weight
+        return _weigh(loss, self._weight, sample_weight)
 
     def _mean(self, loss: ndarray) -> ndarray:
         """The mean over all axes but the batch's."""

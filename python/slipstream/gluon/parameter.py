@@ -507,6 +507,7 @@ class ParameterDict(dict[str, Parameter]):
     """Parameters by name, as `collect_params()` gives them, with what can be done to all of them at once.
 
     Names are structural (`0.weight`); a parameter is also found by MXNet 1's name for it (`dense0_weight`).
+    `ParameterDict("net_")` is an empty one, whose `get("w", shape=...)` makes the parameter `net_w`.
 
     >>> from slipstream import gluon
     >>> net = gluon.nn.Dense(3, in_units=2)
@@ -519,6 +520,10 @@ class ParameterDict(dict[str, Parameter]):
     def __init__(
         self, parameters: Any = (), prefix: str = "", create: Any = None, shared: Mapping[str, Parameter] | None = None
     ) -> None:
+        if isinstance(parameters, str):  # MXNet 1: ParameterDict("net_")
+            if prefix:
+                raise TypeError(f"ParameterDict: {parameters!r} is the prefix, and so is {prefix!r}; give one")
+            parameters, prefix = (), parameters
         super().__init__(parameters)
         self.prefix = prefix
         self._create = create  # of block.params: registers what get() makes, or takes of what is shared
@@ -535,11 +540,12 @@ class ParameterDict(dict[str, Parameter]):
 
     def get(self, name: str, default: Any = None, **options: Any) -> Any:
         """The parameter of that name; `block.params.get` and calls with options make a new one where there is none."""
-        if name not in self:
-            if name not in self._shared and self._create is None and not options:
+        key = self._key(name)
+        if key not in self:
+            if key not in self._shared and self._create is None and not options:
                 return default
-            self._add(name, self._shared.get(name) or Parameter(name, **options))
-        found = self[name]
+            self._add(key, self._shared.get(key) or Parameter(key, **options))
+        found = self[key]
         if options.get("shape") is not None:
             shape = options["shape"]
             found.shape = (shape,) if isinstance(shape, int) else shape
@@ -547,9 +553,14 @@ class ParameterDict(dict[str, Parameter]):
 
     def get_constant(self, name: str, value: ArrayLike = None) -> Parameter:
         """The constant of that name, made from `value` where there is none."""
-        if name not in self:
-            self._add(name, self._shared.get(name) or Constant(value, name=name))
-        return self[name]
+        key = self._key(name)
+        if key not in self:
+            self._add(key, self._shared.get(key) or Constant(value, name=key))
+        return self[key]
+
+    def _key(self, name: str) -> str:
+        """A block's dictionary has the names of its attributes; one of a program's own puts the prefix before them."""
+        return name if name in self or self._create is not None else self.prefix + name
 
     def _add(self, name: str, parameter: Parameter) -> None:
         self[name] = parameter

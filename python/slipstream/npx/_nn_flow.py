@@ -175,11 +175,9 @@ def _as_list(value: Any) -> tuple[list[Any], bool]:
     return (list(value), True) if isinstance(value, (list, tuple)) else ([value], False)
 
 
-def _first(value: Any) -> Any:
-    """The first array in lists of arrays, which may be nested."""
-    while isinstance(value, (list, tuple)) and value:
-        value = value[0]
-    return value
+def _leaves(value: Any) -> list[Any]:
+    """The arrays in lists of arrays, which may be nested."""
+    return [leaf for one in value for leaf in _leaves(one)] if isinstance(value, (list, tuple)) else [value]
 
 
 def _slice(value: Any, i: int) -> Any:
@@ -187,13 +185,28 @@ def _slice(value: Any, i: int) -> Any:
     return [_slice(one, i) for one in value] if isinstance(value, (list, tuple)) else value[i]
 
 
-def _stacked(steps: list[Any]) -> Any:
-    """What the steps gave, arrays or (nested) lists of them, with arrays stacked; an empty list if it is nothing."""
+def _stacked(steps: list[Any], length: int | None = None) -> Any:
+    """What the steps gave, arrays or (nested) lists of them, with arrays stacked; an empty list if it is nothing.
+
+    With a length, zeros stand for the steps that there were not.
+    """
     if not steps or steps[0] is None:
         return []
     if isinstance(steps[0], (list, tuple)):
-        return [_stacked(list(column)) for column in zip(*steps, strict=True)]
-    return _core.stack(steps, 0)
+        return [_stacked(list(column), length) for column in zip(*steps, strict=True)]
+    made = _core.stack(steps, 0)
+    if length is None or length == len(steps):
+        return made
+    missing = _core.full((length - len(steps), *made.shape[1:]), 0, made.dtype, made.device)
+    return _core.concatenate([made, missing], 0)
+
+
+def _outputs_and(rest: str, owner: str, made: Any) -> tuple[Any, Any]:
+    """The two things that a function of a loop returns."""
+    if not isinstance(made, (list, tuple)) or len(made) != 2:
+        got = f"{len(made)} values" if isinstance(made, (list, tuple)) else f"one {type(made).__name__}"
+        raise ValueError(f"{owner} must return two things, (outputs, {rest}); it returned {got}")
+    return made[0], made[1]
 
 
 def cond(
@@ -221,12 +234,15 @@ def foreach(body: Callable[..., Any], data: Any, init_states: Any) -> tuple[Any,
     >>> npx.foreach(lambda x, total: (x + total, x + total), np.arange(3), np.zeros(()))
     (array([0., 1., 3.]), array(3.))
     """
-    count, states = len(_first(data)), init_states
+    shapes = [as_array(leaf).shape for leaf in _leaves(data)]
+    if not shapes or () in shapes or len({shape[0] for shape in shapes}) > 1:
+        raise ValueError(f"foreach: data of shapes {shapes} have not one length along a first axis")
+    count, states = shapes[0][0], init_states
     if not count:
         raise ValueError("foreach: data is empty, so the outputs' shapes are not known")
     steps: list[Any] = []
     for i in range(count):
-        outputs, states = body(_slice(data, i), states)
+        outputs, states = _outputs_and("states", "foreach: body", body(_slice(data, i), states))
         steps.append(outputs)
     return _stacked(steps), states
 
@@ -239,19 +255,24 @@ def while_loop(
 ) -> tuple[Any, Any]:
     """`outputs, loop_vars = func(*loop_vars)` while `cond(*loop_vars)`, whose value is waited for each time.
 
-    Gives the outputs of all steps, stacked (an empty list where there was none), and the last variables. Both are
-    arrays or lists of arrays, which may be nested; one variable need not be in a list.
+    Gives the outputs of all steps, stacked, and the last variables. Both are arrays or lists of arrays, which may be
+    nested; one variable need not be in a list. The outputs' first axis is `max_iterations` long: zeros follow the
+    last step. Without `max_iterations` it is as long as there were steps; where there was none, there is an empty list.
 
-    >>> npx.while_loop(lambda i: i < 3, lambda i: (i * i, [i + 1]), [np.array(0.0)], 10)
-    (array([0., 1., 4.]), [array(3.)])
+    >>> npx.while_loop(lambda i: i < 3, lambda i: (i * i, [i + 1]), [np.array(1.0)], 4)
+    (array([1., 4., 0., 0.]), [array(3.)])
     """
     variables, several = _as_list(loop_vars)
+    limit = None if max_iterations is None else int(max_iterations)
     steps: list[Any] = []
-    while (max_iterations is None or len(steps) < max_iterations) and bool(cond(*variables)):
-        outputs, after = func(*variables)
-        variables, _ = _as_list(after)
+    while (limit is None or len(steps) < limit) and bool(cond(*variables)):
+        outputs, after = _outputs_and("loop_vars", "while_loop: func", func(*variables))
+        following, _ = _as_list(after)
+        if len(following) != len(variables):
+            raise ValueError(f"while_loop: func took {len(variables)} loop_vars and returned {len(following)}")
+        variables = following
         steps.append(outputs)
-    return _stacked(steps), variables if several else variables[0]
+    return _stacked(steps, limit), variables if several else variables[0]
 
 
 if not TYPE_CHECKING:

@@ -166,10 +166,12 @@ def deconvolution(
 def _pooled_size(size: int, kernel: int, stride: int, pad: int, convention: str) -> int:
     room = size + 2 * pad - kernel
     if convention == "same":
-        return -(-(size + 2 * pad) // stride)
-    if room < 0:
+        windows = -(-(size + 2 * pad) // stride)
+    elif room < 0:
         return 0
-    return (room // stride if convention == "valid" else -(-room // stride)) + 1
+    else:
+        windows = (room // stride if convention == "valid" else -(-room // stride)) + 1
+    return min(windows, -(-(size + pad) // stride))  # one that begins in the padding after the data holds nothing
 
 
 def _pool_everything(x: ndarray, pool_type: str, power: int) -> ndarray:
@@ -200,7 +202,8 @@ def pooling(
     """The largest element, the mean, the sum or the p-norm (`max`, `avg`, `sum`, `lp`) of windows of the spatial axes.
 
     `pooling_convention` says what becomes of a last window that does not fit: `valid` leaves it out, `full` and `same`
-    take what there is of it. Padding counts for the mean, unless `count_include_pad=False`.
+    take what there is of it, unless it would begin in the padding after the data (MXNet gives such a window too, of
+    nothing: the lowest number, or 0). Padding counts for the mean, unless `count_include_pad=False`.
 
     >>> npx.pooling(np.arange(4).reshape(1, 1, 2, 2), (2, 2), pool_type="avg")
     array([[[[1.5]]]])

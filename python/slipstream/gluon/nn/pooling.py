@@ -26,7 +26,7 @@ __all__ = [
 
 
 class _Pool(HybridBlock):
-    """What all poolings share. `ceil_mode` keeps a last window that is only partly there."""
+    """What all poolings share. `ceil_mode` keeps a last window that is only partly there: see `npx.pooling`."""
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ from typing import Any
 
 from ... import np, npx
 from ..._core import ndarray
+from ...npx._nn import _activation
 from .._sizes import whole
 from ..block import Block, HybridBlock
 from ..parameter import Parameter
@@ -236,9 +237,11 @@ def check_count(cell: RecurrentCell, states: Sequence[ndarray]) -> None:
         raise ValueError(f"{type(cell).__name__}: expected {count} states, got {len(found)}, of shapes {found}")
 
 
-def activate(x: ndarray, activation: Any) -> ndarray:
-    """An activation by its name, or a function or block of one's own."""
-    return npx.activation(x, activation) if isinstance(activation, str) else activation(x)
+def activation_of(given: Any, owner: Block) -> Any:
+    """The function that an activation's name stands for, or one's own function or block."""
+    if not isinstance(given, str) and not callable(given):
+        raise TypeError(f"{type(owner).__name__}: activation {given!r} is neither a name nor a function of an array")
+    return _activation(given) if isinstance(given, str) else given
 
 
 class _Gated(HybridRecurrentCell):
@@ -327,12 +330,12 @@ class RNNCell(_Gated):
             hidden_size, i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer,
             input_size, **kwargs,
         )  # fmt: skip
-        self._activation = activation
+        self._activation = activation_of(activation, self)
 
     def forward(self, inputs: ndarray, states: list[ndarray]) -> tuple[ndarray, list[ndarray]]:
         """One step."""
         of_input, of_state = self._linear(inputs, states)
-        out = activate(of_input + of_state, self._activation)
+        out = self._activation(of_input + of_state)
         return out, [out]
 
 
@@ -365,8 +368,8 @@ class LSTMCell(_Gated):
             hidden_size, i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer,
             input_size, **kwargs,
         )  # fmt: skip
-        self._activation = activation
-        self._recurrent_activation = recurrent_activation
+        self._activation = activation_of(activation, self)
+        self._recurrent_activation = activation_of(recurrent_activation, self)
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
         """Two states: the output and the cell, each (batch, hidden)."""
@@ -377,8 +380,8 @@ class LSTMCell(_Gated):
         of_input, of_state = self._linear(inputs, states)
         enter, forget, new, leave = self._split(of_input + of_state)
         gate = self._recurrent_activation
-        cell = activate(forget, gate) * states[1] + activate(enter, gate) * activate(new, self._activation)
-        return activate(leave, gate) * activate(cell, self._activation), cell
+        cell = gate(forget) * states[1] + gate(enter) * self._activation(new)
+        return gate(leave) * self._activation(cell), cell
 
     def forward(self, inputs: ndarray, states: list[ndarray]) -> tuple[ndarray, list[ndarray]]:
         """One step."""
@@ -459,16 +462,16 @@ class GRUCell(_Gated):
             hidden_size, i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer,
             input_size, **kwargs,
         )  # fmt: skip
-        self._activation = activation
-        self._recurrent_activation = recurrent_activation
+        self._activation = activation_of(activation, self)
+        self._recurrent_activation = activation_of(recurrent_activation, self)
 
     def forward(self, inputs: ndarray, states: list[ndarray]) -> tuple[ndarray, list[ndarray]]:
         """One step."""
         of_input, of_state = self._linear(inputs, states)
         (reset_i, update_i, new_i), (reset_h, update_h, new_h) = self._split(of_input), self._split(of_state)
         gate = self._recurrent_activation
-        update = activate(update_i + update_h, gate)
-        new = activate(new_i + activate(reset_i + reset_h, gate) * new_h, self._activation)
+        update = gate(update_i + update_h)
+        new = self._activation(new_i + gate(reset_i + reset_h) * new_h)
         out = (1 - update) * new + update * states[0]
         return out, [out]
 

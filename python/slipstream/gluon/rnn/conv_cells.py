@@ -9,7 +9,7 @@ from ... import npx
 from ..._core import ndarray
 from .._sizes import Sizes, sizes, spatial_layout
 from ..parameter import Parameter
-from .cells import HybridRecurrentCell, activate
+from .cells import HybridRecurrentCell, activation_of
 from .layers import check_states
 
 __all__ = [
@@ -69,7 +69,7 @@ class _ConvCell(HybridRecurrentCell):
         self._layout = layout
         self._input_shape = input_shape
         self._channels = hidden_channels
-        self._activation = activation
+        self._activation = activation_of(activation, self)
         rows = self._gates * hidden_channels
 
         def parameter(name: str, shape: tuple[int, ...], init: Any) -> Parameter:
@@ -146,7 +146,7 @@ class _ConvRNNCell(_ConvCell):
     def forward(self, inputs: ndarray, states: list[ndarray]) -> tuple[ndarray, list[ndarray]]:
         """One step."""
         (of_input,), (of_state,) = self._gate_parts(inputs, states)
-        out = activate(of_input + of_state, self._activation)
+        out = self._activation(of_input + of_state)
         return out, [out]
 
 
@@ -161,8 +161,8 @@ class _ConvLSTMCell(_ConvCell):
         """One step."""
         of_input, of_state = self._gate_parts(inputs, states)
         enter, forget, new, leave = (a + b for a, b in zip(of_input, of_state, strict=True))
-        cell = npx.sigmoid(forget) * states[1] + npx.sigmoid(enter) * activate(new, self._activation)
-        out = npx.sigmoid(leave) * activate(cell, self._activation)
+        cell = npx.sigmoid(forget) * states[1] + npx.sigmoid(enter) * self._activation(new)
+        out = npx.sigmoid(leave) * self._activation(cell)
         return out, [out, cell]
 
 
@@ -173,7 +173,7 @@ class _ConvGRUCell(_ConvCell):
         """One step."""
         (reset_i, update_i, new_i), (reset_h, update_h, new_h) = self._gate_parts(inputs, states)
         update = npx.sigmoid(update_i + update_h)
-        new = activate(new_i + npx.sigmoid(reset_i + reset_h) * new_h, self._activation)
+        new = self._activation(new_i + npx.sigmoid(reset_i + reset_h) * new_h)
         out = (1 - update) * new + update * states[0]
         return out, [out]
 
