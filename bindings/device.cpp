@@ -72,7 +72,7 @@ void bind_device(nb::module_& m) {
             if (id < 0) fail(ErrorKind::value, "Device: id is ", id, ", but must not be negative");
             new (at) DeviceName{std::move(name), id};
           },
-          nb::arg("device_type") = "cpu", nb::arg("device_id") = 0)
+          nb::arg("device_type").none() = "cpu", nb::arg("device_id") = 0)
       .def_ro("kind", &DeviceName::kind)
       .def_ro("id", &DeviceName::id)
       .def_ro("device_type", &DeviceName::kind)
