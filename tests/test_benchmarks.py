@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -228,6 +229,7 @@ def test_a_peer_that_raises_is_a_reason():
     with pytest.raises(RuntimeError, match="NotImplementedError: NumPy has no compiler"):
         process.ask(do="prepare", workload="chain10", variant="compiled", quick=True)
     assert process.ask(do="drop") == {}  # and it goes on
+    process._running.send_signal(signal.SIGSTOP)  # so that it cannot be quicker than the look
     with pytest.raises(runner.LostError, match="no answer"):
         process.ask(patience=0.0, do="drop")
     process.end()
