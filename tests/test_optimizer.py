@@ -274,6 +274,20 @@ def test_replicas_count_as_one_step() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_values_set_between_updates_are_where_it_goes_on(dtype: str) -> None:
+    updater = optimizer.get_updater(optimizer.SGD(learning_rate=1.0, multi_precision=True))
+    w, g = np.ones(3, dtype=dtype), np.full(3, 2.0**-13, dtype=dtype)
+    for _ in range(3):
+        updater(0, g, w)
+    w[1] = 5
+    for _ in range(5):
+        updater(0, g, w)
+    assert w[1].item() == 5
+    kept = updater.states[0][0].asnumpy()
+    assert kept.tolist() == [1 - 2.0**-10, 5 - 5 * 2.0**-13, 1 - 2.0**-10]  # steps too small for the weight add up
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_multi_precision(dtype: str) -> None:
     opt = optimizer.SGD(learning_rate=1.0, multi_precision=True)
     updater = optimizer.get_updater(opt)

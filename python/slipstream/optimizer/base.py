@@ -269,6 +269,9 @@ class Optimizer:
             return
         wide = [self._has_master(weight) for weight in weights]
         masters = [s[0] if m else w for m, w, s in zip(wide, weights, states, strict=True)]
+        for m, weight, master in zip(wide, weights, masters, strict=True):
+            if m:  # where the weight is not what its copy rounds to, the program has set it since
+                master[...] = np.where(weight == master.astype(weight.dtype), master, weight)
         self.update(
             indices,
             masters,
