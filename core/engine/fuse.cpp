@@ -13,8 +13,8 @@ namespace slipstream::engine {
 
 namespace {
 
-constexpr int kMaxMembers = 40;   // of a group: bounds its registers
-constexpr int kMaxOperands = 64;
+constexpr int kMaxMembers = 96;  // of a group: bounds its registers; a formula of some fifty calls is one pass
+constexpr int kMaxOperands = 192;
 constexpr int kFewMembers = 3;    // on so few elements that running them one by one costs less than merging
 constexpr int64_t kFewElements = 1024;
 constexpr int kCheap = 4;            // additions of float32 for an element: less than storing and loading it

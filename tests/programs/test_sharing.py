@@ -1,37 +1,15 @@
 """Equal calls of a batch are computed once: same values as NumPy's, same bits as one by one, and apart when written."""
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import numpy
 import pytest
+from batches import one_batch
 from replay import SYNC
 
 from slipstream import engine, np, npx
 
 asynchronous = pytest.mark.skipif(engine.kind() == "sync", reason="the synchronous engine plans nothing")
-
-
-@contextmanager
-def one_batch() -> Iterator[None]:
-    """What is recorded inside is planned together: the only worker is held until then."""
-    if engine.kind() == "sync":
-        yield
-        npx.waitall()
-        return
-    npx.waitall()
-    workers, gate, held = engine.set_workers(1), threading.Event(), threading.Event()
-    npx.host_call(lambda: (held.set(), gate.wait(20))[1], [], (), "bool")
-    held.wait(20)
-    try:
-        with engine.bulk(1):
-            yield
-            gate.set()
-            npx.waitall()
-    finally:
-        gate.set()
-        engine.set_workers(workers)
 
 
 @pytest.fixture
