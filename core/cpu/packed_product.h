@@ -58,8 +58,10 @@ class PackedProduct final : public TiledKernel {
 
  private:
   static constexpr int64_t kBlock = sizeof(T) == 4 ? 20 : 10;  // panels of rows that stay in the second cache
-  static constexpr int64_t kEnough = 32, kMany = 64;  // tiles, so that threads end at one time
-  static constexpr int64_t kShort = 64;                     // lines of the short side, at most
+  static constexpr int64_t kEnough = 32, kMany = 64;        // tiles, so that threads end at one time
+  static constexpr int64_t kAlone = sizeof(T) == 4 ? 2 : 4;    // panels of columns that a tile packs for itself
+  static constexpr int64_t kShared = (16 << 20) / sizeof(T);  // numbers of rows that all tiles go through
+  static constexpr int64_t kShort = 64;  // lines of the short side, at most
   static constexpr int64_t kMost = (64 << 20) / sizeof(T);  // packed numbers: the copy is not to fill the memory
   static constexpr double kLeastTile = 1e6;
 
@@ -108,8 +110,19 @@ class PackedProduct final : public TiledKernel {
     double most = std::max(best.most, work(c_.rows, c_.columns, a_.columns) / kMany);
     while (work(rows, columns, a_.columns) > most && rows > best.least_rows) rows /= 2;
     while (work(rows, columns, a_.columns) > most && columns > best.least_columns) columns /= 2;
+    if (packs_columns_alone()) rows = c_.rows, columns = kAlone * loops().width;
     down_ = Cut(c_.rows, loops().height, rows);
     across_ = Cut(c_.columns, loops().width, columns);
+  }
+
+  // Where both sides are packed, a tile that has all rows packs its columns, those of the larger side, for itself: they
+  // stay in its own cache. Not where the rows, which every such tile goes through, are more than the last cache holds,
+  // or sums so short that writing the result counts.
+  bool packs_columns_alone() const {
+    int64_t columns = kAlone * loops().width;
+    return loops().any_rows && !rows_in_place_ && c_.rows > kShort && c_.rows < c_.columns &&
+           c_.rows * a_.columns <= kShared && c_.columns >= kEnough / 2 * columns && a_.columns >= loops().depth / 2 &&
+           work(c_.rows, columns, a_.columns) >= kLeastTile;
   }
 
   static const PanelLoops<T>& loops() { return panel_loops_of<T>(); }
@@ -121,7 +134,7 @@ class PackedProduct final : public TiledKernel {
   bool shares_rows() const { return across_.parts > 1; }
   bool shares_columns() const {
     if (columns_in_place_) return false;
-    return c_.columns <= kShort || (c_.rows > loops().tiles.rows && c_.columns * a_.columns <= kMost);
+    return c_.columns <= kShort || (down_.parts > 1 && c_.columns * a_.columns <= kMost);
   }
   int64_t tiles() const { return down_.parts * across_.parts; }
   // Few panels at once: their lines lie on the same few places of the first cache.
@@ -195,10 +208,10 @@ class PackedProduct final : public TiledKernel {
   bool turned_;  // is the result made in columns
   bool rows_in_place_, columns_in_place_;
   Matrix<T> a_, b_, c_;
-  int64_t depth_;           // of a block of the sums
-  Cut down_, across_;       // into tiles
-  int64_t whole_rows_;      // that are read where they lie; the rest is packed
-  int64_t padded_rows_;     // of what is packed for all tiles
+  int64_t depth_;  // of a block of the sums
+  Cut down_, across_;  // into tiles
+  int64_t whole_rows_;  // that are read where they lie; the rest is packed
+  int64_t padded_rows_;  // of what is packed for all tiles
   std::optional<Room<T>> packed_rows_;
   std::optional<PackedColumns<T>> packed_columns_;  // none where each tile packs its own
 };

@@ -5,7 +5,7 @@ import pytest
 
 from slipstream import engine, np
 
-SHAPES = [(97, 131, 517), (16, 700, 100), (700, 16, 100), (513, 129, 16), (126, 128, 641)]
+SHAPES = [(97, 131, 517), (16, 700, 100), (700, 16, 100), (513, 129, 16), (126, 128, 641), (150, 1601, 1100)]
 
 
 def operand(rows, columns, turned, dtype, seed):
@@ -24,6 +24,26 @@ def test_every_layout_gives_the_product(shape, dtype):
             b, our_b = operand(k, n, turned_b, dtype, 2)
             bound = numpy.abs(a) @ numpy.abs(b) * k * numpy.finfo(dtype).eps
             assert (numpy.abs((our_a @ our_b).asnumpy() - a @ b) <= bound).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_long_sums_of_wide_results_keep_their_bits(dtype):
+    """Tiles that pack their own columns: at any number of workers, and with work on the result that follows."""
+    _, a = operand(130, 1100, True, dtype, 1)
+    _, b = operand(1100, 1601, False, dtype, 2)
+    made = {}
+    workers = engine.workers()
+    try:
+        for count in (1, 2, 5):
+            engine.set_workers(count)
+            made[count] = [(a @ b).asnumpy(), np.maximum(a @ b + 1, 0).asnumpy()]
+    finally:
+        engine.set_workers(workers)
+    with engine.no_fuse():
+        product = a @ b
+        wanted = [product.asnumpy(), np.maximum(product + 1, 0).asnumpy()]
+    for found in made.values():
+        assert all(mine.tobytes() == value.tobytes() for mine, value in zip(found, wanted, strict=True))
 
 
 def test_parts_of_matrices_and_a_given_place():
