@@ -446,3 +446,11 @@ def test_users_updates_called_by_hand() -> None:
         assert float(w[0]) == 0.5
     one_by_one.update(index=0, weight=(w := np.ones(1)), grad=w, state=np.zeros(1))
     assert float(w[0]) == 0.5
+
+
+def test_states_go_to_another_device_whatever_holds_them() -> None:
+    updater = optimizer.get_updater(optimizer.SGD())
+    state = {"m": np.ones(2), "parts": (np.zeros(1), None)}
+    moved = updater.sync_state_context(state, npx.cpu(1))
+    assert moved["m"].device == moved["parts"][0].device == npx.cpu(1)
+    assert moved["parts"][1] is None

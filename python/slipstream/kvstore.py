@@ -206,12 +206,14 @@ class KVStore(KVStoreBase):
             self._hand_out(total, outs)
 
     def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
-        """Sets a key, perhaps anew, and writes its value into `out`: an array, or one on each device."""
-        for k, values in _pairs(key, value, "broadcast"):
-            first, before = self._sum(k, values[:1], "broadcast"), self._values.get(k)
-            # It stays on its device, where the optimizer's state of it is.
-            self._values[k] = first if before is None else first.as_in_device(before.device)
+        """Sets a key and writes its value into `out`: an array, or one on each device."""
+        self.init(key, value)
         self.pull(key, out=out, priority=priority)
+
+    def _renew(self, key: Any, value: ndarray, out: list[ndarray]) -> None:
+        """Sets a key anew, and writes its value into `out`. It stays on its device, where its updater's state is."""
+        self._values[key] = value.as_in_device(self._stored(key, "broadcast").device).copy()
+        self.pull(key, out=out)
 
     def row_sparse_pull(self, key: Any, out: Any = None, priority: int = 0, row_ids: Any = None) -> None:
         """Rows of sparse arrays, which do not exist here: raises."""

@@ -435,3 +435,20 @@ def test_net_and_trainer_are_gone_with_their_last_name() -> None:
         assert engine.memory()["in_use"] == before
     finally:
         gc.enable()
+
+
+def test_trainers_do_not_share_the_keys_of_a_store() -> None:
+    store = kvstore.create("device")
+    made = []
+    for value in (1.0, 7.0):
+        p = gluon.Parameter("p", shape=(3,))
+        p.initialize(init.Constant(value))
+        made.append((p, gluon.Trainer([p], "sgd", {"learning_rate": 0.1}, kvstore=store, update_on_kvstore=True)))
+    for p, _ in made:
+        with autograd.record():
+            loss = p.data().sum()
+        loss.backward()
+    made[0][1].step(1)
+    with pytest.raises(ValueError, match="key 0 is set already"):
+        made[1][1].step(1)
+    assert abs(made[0][0].data()[0].item() - 0.9) < 1e-6

@@ -218,8 +218,10 @@ class Trainer:
             arrays = parameter.list_data()
             known = {id(array): version for array, version in self._stored.get(i, ())}
             changed = [array for array in arrays if known.get(id(array)) != array._version]
-            if changed:  # what the program has written since goes before what is stored
-                store.broadcast(i, changed[0], arrays)
+            if not known:
+                store.broadcast(i, arrays[0], arrays)
+            elif changed:  # what the program has written since goes before what is stored
+                getattr(store, "_renew", store.broadcast)(i, changed[0], arrays)
             store.push(i, [data.grad for data in fresh], priority=-i)
             for data in arrays:
                 data._fresh_grad = False

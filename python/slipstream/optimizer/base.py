@@ -221,6 +221,12 @@ class Optimizer:
             return master, self.create_state(index, master)
         return self.create_state(index, weight)
 
+    def _renew_master(self, weight: ndarray, state: State) -> None:
+        """Where a narrow weight is not what its wide copy rounds to, the program has set it: the copy goes on there."""
+        if self._has_master(weight):
+            master = state[0]
+            master[...] = np.where(weight == master.astype(weight.dtype), master, weight)
+
     def _prepared(self, grad: ndarray, weight: ndarray, wd: float) -> ndarray:
         """The gradient rescaled, clipped, and with the weight's decay."""
         if self.rescale_grad != 1:
@@ -269,9 +275,6 @@ class Optimizer:
             return
         wide = [self._has_master(weight) for weight in weights]
         masters = [s[0] if m else w for m, w, s in zip(wide, weights, states, strict=True)]
-        for m, weight, master in zip(wide, weights, masters, strict=True):
-            if m:  # where the weight is not what its copy rounds to, the program has set it since
-                master[...] = np.where(weight == master.astype(weight.dtype), master, weight)
         self.update(
             indices,
             masters,

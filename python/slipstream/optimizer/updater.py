@@ -32,6 +32,7 @@ class Updater:
         self.states: dict[Any, State] = {}
         self.states_synced: dict[Any, bool] = {}
         self.aggregate_updates = optimizer.aggregate_num > 1
+        self._written: dict[Any, tuple[ndarray, int]] = {}  # weights with wide copies, as the last update left them
 
     def __call__(self, index: Any, grad: Any, weight: Any) -> None:
         """Updates one weight, or many given as lists."""
@@ -50,7 +51,15 @@ class Updater:
             elif not synced[i]:
                 states[i] = self.sync_state_context(states[i], w.device)
                 synced[i] = True
+        if not optimizer.multi_precision:
+            optimizer.update_multi_precision(indices, weights, grads, [states[i] for i in indices])
+            return
+        for i, w in zip(indices, weights, strict=True):
+            before = self._written.get(i)
+            if before is None or before[0] is not w or before[1] != w._version:
+                optimizer._renew_master(w, states[i])
         optimizer.update_multi_precision(indices, weights, grads, [states[i] for i in indices])
+        self._written.update((i, (w, w._version)) for i, w in zip(indices, weights, strict=True))
 
     def take_over(self, index: Any, other: Updater, device: Any) -> None:
         """Goes on with another updater's state of a parameter, on a device."""
@@ -60,6 +69,7 @@ class Updater:
     def forget(self, index: Any) -> None:
         """Drops the state of a parameter."""
         del self.states[index], self.states_synced[index]
+        self._written.pop(index, None)
 
     def sync_state_context(self, state: State, context: Any) -> State:
         """The state on the device of its parameter."""
@@ -67,6 +77,8 @@ class Updater:
             return state.as_in_device(context)
         if isinstance(state, (tuple, list)):
             return tuple(self.sync_state_context(part, context) for part in state)
+        if isinstance(state, dict):
+            return {name: self.sync_state_context(part, context) for name, part in state.items()}
         return state
 
     def get_states(self, dump_optimizer: bool = False) -> bytes:
@@ -105,6 +117,7 @@ class Updater:
             raise ValueError(f"set_states: these are no states of an optimizer ({error})") from None
         self.states = found
         self.states_synced = dict.fromkeys(found, False)
+        self._written.clear()
         if settings is not None:
             self.optimizer = _settings.read(settings, self.optimizer)
 
