@@ -115,12 +115,12 @@ class PackedProduct final : public TiledKernel {
     across_ = Cut(c_.columns, loops().width, columns);
   }
 
-  // Where both sides are packed, a tile that has all rows packs its columns, those of the larger side, for itself: they
+  // Where both sides are packed, a tile that has all rows packs its columns, those of a larger side, for itself: they
   // stay in its own cache. Not where the rows, which every such tile goes through, are more than the last cache holds,
   // or sums so short that writing the result counts.
   bool packs_columns_alone() const {
     int64_t columns = kAlone * loops().width;
-    return loops().any_rows && !rows_in_place_ && c_.rows > kShort && c_.rows < c_.columns &&
+    return loops().any_rows && !rows_in_place_ && c_.rows > kShort && 3 * c_.rows <= 2 * c_.columns &&
            c_.rows * a_.columns <= kShared && c_.columns >= kEnough / 2 * columns && a_.columns >= loops().depth / 2 &&
            work(c_.rows, columns, a_.columns) >= kLeastTile;
   }
