@@ -377,7 +377,7 @@ Task* Planner::task_for(const Record& call, const SmallVec<Task*, 6>& before, ui
   }
   Task* task = new_task(call);
   task->tiny = tiny;
-  task->brief = weight <= Weight::modest;
+  task->brief = tiny || (weight <= Weight::modest && goes_by_elements(call));
   if (tiny) open_group_ = task;
   return task;
 }

@@ -27,6 +27,11 @@ inline int64_t elements_of(const Record& call) {
   return elements;
 }
 
+// Does each element cost about the same? Other calls may do much with few elements.
+inline bool goes_by_elements(const Record& call) {
+  return call.op->row != Row::none || call.op == &kMap || call.op == &kReduce;
+}
+
 inline Weight weigh(const Record& call) {
   if (call.op->flags & (kHost | kLong)) return Weight::heavy;
   bool is_row = call.op->row != Row::none;  // others may do much with few elements, or have tables to read
