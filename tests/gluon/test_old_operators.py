@@ -256,7 +256,65 @@ def test_gradients() -> None:
     places = np.zeros((2, 4))
     many = _slope(lambda x: F.SoftmaxOutput(x, places, multi_output=True, normalization="batch"), X.copy())
     hot = (numpy.arange(3) == 0).astype("float32").reshape(1, 3, 1)
-    close(many.asnumpy(), (_softmax(N, 1) - hot) / 2, 1e-6)
+    close(many.asnumpy(), (_softmax(N, 1) - hot) / 2 / 4, 1e-6)  # by the batch, and by the places of each example
+
+
+def _output_slope(label: Any, **options: Any) -> Any:
+    return _slope(lambda x: 2 * F.SoftmaxOutput(x, np.array(label), **options), X.copy()).asnumpy()
+
+
+def test_gradients_of_softmax_output_by_its_options() -> None:
+    """Against MXNet's formulas; the gradient from above, 2, counts only with out_grad."""
+    places = numpy.array([[0, 1, 2, 0], [1, 1, -1, 2]], "float32")
+    hot = (numpy.arange(3)[:, None] == places[:, None]).astype("float32")
+    chances = _softmax(N, 1)
+    wanted = chances - hot
+    for shape in ((2, 4), (2, 1, 4)):
+        close(_output_slope(places.reshape(shape), multi_output=True), wanted / 4, 1e-6)
+    kept = wanted * (places != -1)[:, None]
+    close(_output_slope(places, multi_output=True, normalization="valid"), wanted / 7, 1e-6)
+    close(_output_slope(places, multi_output=True, normalization="valid", use_ignore=True), kept / 7, 1e-6)
+    close(_output_slope(places, multi_output=True, normalization="batch", use_ignore=True), kept / 8, 1e-6)
+    close(_output_slope(places, multi_output=True, out_grad=True, grad_scale=3.0), wanted * 2 * 3 / 4, 1e-6)
+    ignored = _output_slope(-numpy.ones((2, 4)), multi_output=True, normalization="valid", use_ignore=True)
+    assert not ignored.any()
+    close(_output_slope(hot, multi_output=True, normalization="batch", grad_scale=2.0), 2 * wanted, 1e-6)
+
+    rows = numpy.array([[0, 1, 2], [3, 0, 1]], "int32")
+    hot = (numpy.arange(4) == rows[..., None]).astype("float32")
+    wanted = _softmax(N, 2) - hot
+    close(_output_slope(rows, preserve_shape=True), wanted, 1e-6)
+    close(_output_slope(rows, preserve_shape=True, normalization="batch"), wanted / 6, 1e-6)
+    close(_output_slope(hot, preserve_shape=True, out_grad=True), wanted * 2, 1e-6)
+    smooth = _softmax(N, 2) - numpy.where(hot > 0, 1 - 0.3, 0.3 / 3)
+    close(_output_slope(rows, preserve_shape=True, smooth_alpha=0.3), smooth, 1e-6)
+    flat = _softmax(N.reshape(2, 12), 1) - numpy.eye(12)[[5, 11]]
+    close(_output_slope([5, 11], normalization="batch"), flat.reshape(N.shape) / 2, 1e-6)
+
+
+def test_gradients_of_losses_by_their_normalization() -> None:
+    x = np.array([[1.0, -2.0, 3.0], [0.5, 0.0, 4.0]])
+    for options, wanted in (
+        ({"normalization": "batch", "grad_scale": 3.0}, 1.5),
+        ({"normalization": "valid"}, 1 / 4),
+        ({"normalization": "valid", "valid_thresh": 0.7, "grad_scale": 6.0}, 2),
+        ({"normalization": "valid", "valid_thresh": 9.0}, 1),
+    ):
+        close(_slope(lambda x, o=options: F.MakeLoss(x, **o), x).asnumpy(), numpy.full((2, 3), wanted), 1e-6)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda **option: F.SoftmaxOutput(M, np.zeros(2), **option),
+        lambda **option: F.MakeLoss(M, **option),
+        lambda **option: F.dot(M, M, **option),
+        lambda **option: F.UpSampling(PIXELS, scale=2, **option),
+    ],
+)
+def test_unknown_options_are_refused(call: Any) -> None:
+    with pytest.raises(TypeError, match="transpoze_a"):
+        call(transpoze_a=True)
 
 
 @pytest.mark.parametrize(
@@ -337,6 +395,12 @@ def test_what_calls_refuse() -> None:
         F.reshape(X, shape=(0, -5))
     with pytest.raises(ValueError, match="normalization='sum' is none of"):
         F.SoftmaxOutput(M, np.zeros(2), normalization="sum")
+    with pytest.raises(ValueError, match="F.MakeLoss: normalization='sum' is none of"):
+        F.MakeLoss(M, normalization="sum")
+    with pytest.raises(ValueError, match=r"F.SoftmaxOutput: label of shape \(2, 3\) for data of shape \(2, 3, 4\)"):
+        F.SoftmaxOutput(X, np.zeros((2, 3)), multi_output=True)
+    assert F.dot(M, M, forward_stype="default").shape == (2, 2)
+    assert F.UpSampling(PIXELS, scale=2, num_args=1, workspace=512, multi_input_mode="concat").shape == (1, 1, 8, 8)
     with pytest.raises(ValueError, match=r"F\.UpSampling: 2 images"):
         F.UpSampling(PIXELS, PIXELS, scale=2)
 

@@ -241,7 +241,9 @@ def index_copy(old_tensor: ndarray, index_vector: ndarray, new_tensor: ndarray) 
 
 
 @_operator("dot")
-def dot(lhs: ndarray, rhs: ndarray, transpose_a: bool = False, transpose_b: bool = False, **_: Any) -> ndarray:
+def dot(
+    lhs: ndarray, rhs: ndarray, transpose_a: bool = False, transpose_b: bool = False, forward_stype: Any = None
+) -> ndarray:
     """Sums over the last axis of one and the first of the other; transposed, over the first and the last."""
     return np.tensordot(lhs, rhs, ([0 if transpose_a else -1], [-1 if transpose_b else 0]))
 
@@ -328,7 +330,15 @@ def pooling(
 
 
 @_operator("UpSampling")
-def upsampling(*data: Any, scale: int, sample_type: str = "nearest", num_filter: int = 0, **_: Any) -> ndarray:
+def upsampling(
+    *data: Any,
+    scale: int,
+    sample_type: str = "nearest",
+    num_filter: int = 0,
+    multi_input_mode: str = "concat",
+    num_args: Any = None,
+    workspace: Any = None,
+) -> ndarray:
     """Images `scale` times as large; `bilinear` is a deconvolution with the weight that is given."""
     if sample_type != "bilinear" or len(data) == 1:
         if len(data) > 1:
@@ -358,10 +368,26 @@ def softmax_cross_entropy(data: ndarray, label: ndarray) -> ndarray:
     return -npx.pick(npx.log_softmax(data, axis=-1), label).sum()
 
 
+def _check_normalization(owner: str, normalization: str) -> None:
+    if normalization not in ("null", "batch", "valid"):
+        raise ValueError(f"F.{owner}: normalization={normalization!r} is none of 'null', 'batch', 'valid'")
+
+
 @_operator("make_loss", "MakeLoss")
-def make_loss(data: ndarray, grad_scale: float = 1.0, **_: Any) -> ndarray:
-    """The array itself, whose gradient is `grad_scale`."""
-    made: ndarray = with_gradient(data.detach(), [data], lambda g: np.full_like(g, grad_scale), name="make_loss")
+def make_loss(
+    data: ndarray, grad_scale: float = 1.0, valid_thresh: float = 0.0, normalization: str = "null"
+) -> ndarray:
+    """The array itself, whose gradient is `grad_scale`; by the batch, or by the elements above `valid_thresh`."""
+    _check_normalization("MakeLoss", normalization)
+    values = data.detach()
+    count = data.shape[0] if normalization == "batch" else 1
+    most = np.maximum((values > valid_thresh).sum(), 1) if normalization == "valid" else None
+
+    def gradient(g: ndarray) -> ndarray:
+        every = np.full_like(g, grad_scale / count)
+        return every if most is None else npx.cast(every / most, g.dtype)
+
+    made: ndarray = with_gradient(values, [data], gradient, name="make_loss")
     return made
 
 
@@ -375,26 +401,48 @@ def softmax_output(
     use_ignore: bool = False,
     preserve_shape: bool = False,
     normalization: str = "null",
-    **_: Any,
+    out_grad: bool = False,
+    smooth_alpha: float = 0.0,
 ) -> ndarray:
-    """softmax, whose gradient is that of the cross entropy with the labels."""
-    if not multi_output and not preserve_shape and data.ndim > 2:
-        flat = softmax_output(
-            npx.batch_flatten(data), label, grad_scale, ignore_label, False, use_ignore, True, normalization
-        )
-        return flat.reshape(data.shape)
-    axis = 1 if multi_output else data.ndim - 1
-    chances = npx.softmax(data.detach(), axis=axis)
-    kept = np.not_equal(label, ignore_label) if use_ignore else np.ones_like(label)
-    counts = {"null": 1, "batch": data.shape[0], "valid": kept.sum()}
-    if normalization not in counts:
-        raise ValueError(f"F.SoftmaxOutput: normalization={normalization!r} is none of 'null', 'batch', 'valid'")
+    """softmax, whose gradient is that of the cross entropy with labels: classes, or chances in the shape of data.
 
-    def gradient(_: ndarray, made: ndarray) -> ndarray:
-        hot = np.moveaxis(npx.one_hot(label, data.shape[axis], dtype=made.dtype), -1, axis)
-        return (made - hot) * np.expand_dims(kept, axis) * grad_scale / counts[normalization]
+    The gradient does not depend on what comes from above, unless `out_grad` says so.
+    """
+    _check_normalization("SoftmaxOutput", normalization)
+    # Classes are along axis 1 of what is computed with; places within an example, if it has several, are behind it.
+    shape = (math.prod(data.shape[:-1]), data.shape[-1]) if preserve_shape else npx.batch_flatten(data).shape
+    if multi_output:
+        shape = (*data.shape[:2], math.prod(data.shape[2:]))
+    chances = npx.softmax(data.detach().reshape(shape), axis=1)
+    as_chances = label.shape == data.shape
+    places = (shape[0], *shape[2:])
+    if not as_chances and label.size != math.prod(places):
+        raise ValueError(f"F.SoftmaxOutput: label of shape {label.shape} for data of shape {data.shape}, {places=}")
 
-    made: ndarray = with_gradient(chances, [data], gradient, name="SoftmaxOutput", keep_results=True)
+    def difference(made: ndarray) -> ndarray:
+        """The gradient of the scores; the labels' normalization is only for classes, as in MXNet."""
+        if as_chances:
+            return (made - npx.cast(label.reshape(shape), made.dtype)) * grad_scale
+        classes, count = label.reshape(places), shape[1]
+        off = smooth_alpha / (count - 1) if smooth_alpha else 0.0
+        hot = npx.one_hot(classes, count, on_value=1 - smooth_alpha, off_value=off, dtype=made.dtype)
+        found = made - np.moveaxis(hot, -1, 1)
+        counted = npx.cast(np.not_equal(classes, ignore_label), made.dtype)
+        if use_ignore:
+            found = found * np.expand_dims(counted, 1)
+        if normalization == "valid":  # also without use_ignore
+            return found * (grad_scale / np.maximum(npx.cast(counted, "float32").sum(), 1)).astype(made.dtype)
+        # A batch is all rows; with multi_output the mean over an example's places is taken in any case.
+        rows = math.prod(places) if normalization == "batch" else math.prod(places[1:])
+        return found * (grad_scale / rows)
+
+    def gradient(above: ndarray, made: ndarray) -> ndarray:
+        found = difference(made.reshape(shape)).reshape(data.shape)
+        return found * above if out_grad else found
+
+    made: ndarray = with_gradient(
+        chances.reshape(data.shape), [data], gradient, name="SoftmaxOutput", keep_results=True
+    )
     return made
 
 
