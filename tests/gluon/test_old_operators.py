@@ -332,6 +332,16 @@ def test_unknown_options_are_refused(call: Any) -> None:
         (lambda: F.random.negative_binomial(k=3, p=0.5, shape=(4,)), (4,)),
         (lambda: F.random.randint(0, 5, shape=(2, 2)), (2, 2)),
         (lambda: F.random.randn(2, 3, loc=1), (2, 3)),
+        (lambda: F.random.normal(numpy.zeros(2), 1), (2,)),
+        (lambda: F.random.normal(numpy.zeros(2), 1, shape=3), (2, 3)),
+        (lambda: F.random.uniform([0, 1], [1, 2], shape=(3, 4)), (2, 3, 4)),
+        (lambda: F.random.poisson([1, 5, 9]), (3,)),
+        (lambda: F.random.generalized_negative_binomial([1, 2], numpy.ones(2), shape=3), (2, 3)),
+        (lambda: F.random_exponential(lam=[1, 2], shape=3), (2, 3)),
+        (lambda: F.random.normal(np.zeros(3), 1, size=(2, 3)), (2, 3)),  # size: of all, as in np
+        (lambda: F.random.gamma(alpha=[1, 2], beta=1.0, size=(5, 2)), (5, 2)),
+        (lambda: F.random.gamma(shape=2.0, scale=3.0, size=4), (4,)),
+        (lambda: F.random.negative_binomial(n=3, p=0.5, size=4), (4,)),
         (lambda: F.random.multinomial(np.array([[0, 1.0], [1, 0]]), shape=3), (2, 3)),
         (lambda: F.random.bernoulli(0.5, size=(2,)), (2,)),
         (lambda: F.shuffle(X), (2, 3, 4)),
@@ -339,6 +349,18 @@ def test_unknown_options_are_refused(call: Any) -> None:
 )
 def test_shapes_of_random_numbers(call: Any, shape: Any) -> None:
     assert call().shape == shape
+
+
+def test_types_of_counts() -> None:
+    for name, parameters in (
+        *(("poisson", (2.0,)), ("binomial", (3, 0.5)), ("negative_binomial", (3, 0.5))),
+        ("generalized_negative_binomial", (2.0, 0.5)),
+    ):
+        assert getattr(F.random, name)(*parameters, shape=2).dtype == "float32", name
+        assert getattr(F, f"sample_{name}")(*([p] for p in parameters)).dtype == "float32", name
+        assert getattr(F.random, name)(*parameters, 2, "int64").dtype == "int64", name
+    assert F.random.randint(0, 5, shape=2).dtype == F.random_randint(0, 5, size=2).dtype == "int32"
+    assert F.random.randint(0, 5, 2, dtype="int64").dtype == "int64"
 
 
 def test_parameters_of_random_numbers() -> None:
@@ -389,13 +411,17 @@ def test_what_calls_refuse() -> None:
         F.random.uniform(0, 1, low=0)
     with pytest.raises(TypeError, match=r"random.randint: low and high must be given"):
         F.random.randint(3)
+    with pytest.raises(TypeError, match=r"random.normal: takes loc, scale, .*got 0 values and \['scael'\]"):
+        F.random.normal(scael=2)
+    with pytest.raises(TypeError, match=r"random.normal: shape=2 and size=3 are given"):
+        F.random.normal(shape=2, size=3)
     with pytest.raises(ValueError, match=r"alpha is 0; use random\.poisson"):
         F.random.generalized_negative_binomial(1.0, 0)
     with pytest.raises(ValueError, match=r"F.reshape: shape=\(0, -5\) has another code"):
         F.reshape(X, shape=(0, -5))
     with pytest.raises(ValueError, match="normalization='sum' is none of"):
         F.SoftmaxOutput(M, np.zeros(2), normalization="sum")
-    with pytest.raises(ValueError, match="F.MakeLoss: normalization='sum' is none of"):
+    with pytest.raises(ValueError, match=r"F.MakeLoss: normalization='sum' is none of"):
         F.MakeLoss(M, normalization="sum")
     with pytest.raises(ValueError, match=r"F.SoftmaxOutput: label of shape \(2, 3\) for data of shape \(2, 3, 4\)"):
         F.SoftmaxOutput(X, np.zeros((2, 3)), multi_output=True)

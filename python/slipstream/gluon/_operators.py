@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
+
+import numpy
 
 from .. import np, npx
 from .._core import ndarray
@@ -458,49 +461,77 @@ def gradient_multiplier(data: ndarray, scalar: float = 1.0) -> ndarray:
 
 def draw(function: Callable[..., Any], parameters: tuple[Any, ...], shape: Any, options: dict[str, Any]) -> ndarray:
     """Numbers by a function of np.random; those for one element of the parameters are along the last axes."""
-    arrays = [p for p in parameters if isinstance(p, ndarray)]
+    arrays = [p for p in parameters if isinstance(p, _ARRAYS)]
     if arrays and shape is not None:
         more = (shape,) if isinstance(shape, int) else tuple(shape)
         spread = (1,) * len(more)
-        parameters = tuple(p.reshape(p.shape + spread) if isinstance(p, ndarray) else p for p in parameters)
+        parameters = tuple(p.reshape(p.shape + spread) if isinstance(p, _ARRAYS) else p for p in parameters)
         shape = np.broadcast_shapes(*(a.shape for a in arrays)) + more
     made: ndarray = function(*parameters, shape, **options)
     return made
 
 
+_ARRAYS = (ndarray, numpy.ndarray)
+
+
 def _of_moments(mu: Any, alpha: Any) -> tuple[Any, Any]:
-    if not isinstance(alpha, ndarray) and alpha == 0:
+    if not isinstance(alpha, _ARRAYS) and alpha == 0:
         raise ValueError("random.generalized_negative_binomial: alpha is 0; use random.poisson")
     return 1 / alpha, 1 / (1 + mu * alpha)
 
 
-# By name: the function of np.random, its parameters as MXNet has them, and what becomes of them.
-_DRAWS: dict[str, tuple[str, dict[str, Any], Callable[..., tuple[Any, ...]] | None]] = {
-    "normal": ("normal", {"loc": 0.0, "scale": 1.0}, None),
-    "uniform": ("uniform", {"low": 0.0, "high": 1.0}, None),
-    "exponential": ("exponential", {"scale": 1.0}, None),
-    "gamma": ("gamma", {"alpha": 1.0, "beta": 1.0}, None),
-    "poisson": ("poisson", {"lam": 1.0}, None),
-    "binomial": ("binomial", {"n": 1, "p": 0.5}, None),
-    "negative_binomial": ("negative_binomial", {"k": 1, "p": 1.0}, None),
-    "generalized_negative_binomial": ("negative_binomial", {"mu": 1.0, "alpha": 1.0}, _of_moments),
-    "randint": ("randint", {"low": ..., "high": ...}, None),
+class _Draw(NamedTuple):
+    """A function of np.random, its parameters as MXNet has them, what becomes of them, and MXNet 1's type."""
+
+    function: str
+    defaults: dict[str, Any]
+    change: Callable[..., tuple[Any, ...]] | None = None
+    dtype: Any = None
+
+
+_DRAWS = {
+    "normal": _Draw("normal", {"loc": 0.0, "scale": 1.0}),
+    "uniform": _Draw("uniform", {"low": 0.0, "high": 1.0}),
+    "exponential": _Draw("exponential", {"scale": 1.0}),
+    "gamma": _Draw("gamma", {"alpha": 1.0, "beta": 1.0}),
+    "poisson": _Draw("poisson", {"lam": 1.0}, dtype="float32"),
+    "binomial": _Draw("binomial", {"n": 1, "p": 0.5}, dtype="float32"),
+    "negative_binomial": _Draw("negative_binomial", {"k": 1, "p": 1.0}, dtype="float32"),
+    "generalized_negative_binomial": _Draw(
+        "negative_binomial", {"mu": 1.0, "alpha": 1.0}, _of_moments, dtype="float32"
+    ),
+    "randint": _Draw("randint", {"low": ..., "high": ...}, dtype="int32"),
 }
 
 
-def _drawing(name: str, function: str, defaults: dict[str, Any], change: Any) -> Callable[..., Any]:
-    order = (*defaults, "shape", "dtype", "ctx")
+def _drawing(name: str, row: _Draw) -> Callable[..., Any]:
+    order = (*row.defaults, "shape", "dtype", "ctx")
+    function = getattr(np.random, row.function)
+    of_np = inspect.signature(function).parameters.keys() if row.change is None else set()
 
     def drawn(*args: Any, **options: Any) -> ndarray:
+        foreign = options.keys() - {*order, "size", "device", "out"}
+        if foreign and foreign <= of_np:  # a call by np's names means np's function
+            return function(*args, **options)
         given = dict(zip(order, args, strict=False))
-        if len(args) > len(order) or given.keys() & options.keys():
+        if foreign or len(args) > len(order) or given.keys() & options.keys():
             raise TypeError(f"{name}: takes {', '.join(order)}, each once; got {len(args)} values and {list(options)}")
         given |= options
-        parameters = tuple(given.pop(key, default) for key, default in defaults.items())
-        if ... in [p for p in parameters if not isinstance(p, ndarray)]:
-            raise TypeError(f"{name}: {' and '.join(defaults)} must be given")
-        shape = given.pop("shape", given.pop("size", None))
-        return draw(getattr(np.random, function), change(*parameters) if change else parameters, shape, given)
+        parameters = tuple(given.pop(key, default) for key, default in row.defaults.items())
+        if any(p is ... for p in parameters):
+            raise TypeError(f"{name}: {' and '.join(row.defaults)} must be given")
+        parameters = tuple(numpy.asarray(p) if isinstance(p, (list, tuple)) else p for p in parameters)
+        if row.change:
+            parameters = row.change(*parameters)
+        if given.get("dtype") is None:
+            given["dtype"] = row.dtype
+        shape, size = given.pop("shape", None), given.pop("size", None)
+        if size is None:
+            return draw(function, parameters, shape, given)
+        if shape is not None:
+            raise TypeError(f"{name}: shape={shape} and size={size} are given; size is of all, shape of each element")
+        made: ndarray = function(*parameters, size, **given)  # as in np, the shape of the result
+        return made
 
     drawn.__name__ = name
     return drawn
@@ -518,10 +549,10 @@ def multinomial(data: Any, shape: Any = None, get_prob: bool = False, dtype: Any
 
 for _name, _row in _DRAWS.items():
     for _operator_name in (f"random.{_name}", f"random_{_name}", f"sample_{_name}"):
-        OPERATORS[_operator_name] = _drawing(_operator_name, *_row)
-OPERATORS["sample_normal"] = _drawing("sample_normal", "normal", {"mu": 0.0, "sigma": 1.0}, None)
+        OPERATORS[_operator_name] = _drawing(_operator_name, _row)
+OPERATORS["sample_normal"] = _drawing("sample_normal", _Draw("normal", {"mu": 0.0, "sigma": 1.0}))
 for _name in ("random_exponential", "sample_exponential"):  # by the rate, not by the mean
-    OPERATORS[_name] = _drawing(_name, "exponential", {"lam": 1.0}, lambda lam: (1 / lam,))
+    OPERATORS[_name] = _drawing(_name, _Draw("exponential", {"lam": 1.0}, lambda lam: (1 / lam,)))
 OPERATORS |= {"random.randn": randn, "shuffle": np.random.permutation, "random.shuffle": np.random.permutation}
 OPERATORS |= dict.fromkeys(("random.multinomial", "sample_multinomial"), multinomial)
 OPERATORS |= {name: OPERATORS[f"random.{name}"] for name in ("normal", "uniform")}
