@@ -50,6 +50,8 @@ REDUCTIONS = [
     (lambda: F.argmin(M, axis=0, keepdims=True), of([[0, 0]])),
     (lambda: F.norm(M, ord=1, axis=1), of([3, 7])),
     (lambda: F.norm(np.array([3, 4])), of(5)),
+    (lambda: F.var(M), of(5.25)),
+    (lambda: F.var(M, axis=0, ddof=1, keepdims=True), of([[2, 18]])),
     (lambda: F.moments(M, axes=0)[1], of([1, 9])),
 ]
 
@@ -385,7 +387,7 @@ def test_parameters_of_random_numbers() -> None:
     [
         ("nothing", "F.nothing: there is no such function; F.np and F.npx are what there is"),
         ("LinearRegressionOutput", "does not exist in Slipstream: .*gluon.loss"),
-        ("var", "does not exist in Slipstream: there are no symbols"),
+        ("Variable", "does not exist in Slipstream: there are no symbols"),
         ("sparse", "there are no sparse arrays"),
         ("SpatialTransformer", "compose it of F.gather_nd"),
         ("Custom", "use autograd.Function"),
@@ -401,6 +403,8 @@ def test_absent_names_say_what_to_use(name: str, words: str) -> None:
 def test_what_calls_refuse() -> None:
     with pytest.raises(AttributeError, match=r"F.linalg.trsm does not exist in Slipstream: use F.np.linalg"):
         F.linalg.trsm
+    with pytest.raises(TypeError, match=r"F.var\('w'\) does not exist in Slipstream: there are no symbols"):
+        F.var("w")
     with pytest.raises(AttributeError, match=r"F.contrib.nothing: there is no such function"):
         F.contrib.nothing
     with pytest.raises(TypeError, match=r"F.expand_dims: takes data, axis, each once; got 2 and axis"):

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import np, npx
-from ._operators import OPERATORS
+from ._operators import NO_SYMBOLS, OPERATORS
 
 # MXNet 1's name, if it is not ours: our name. Arguments are the same, in the same order.
 _RENAMED = {
@@ -98,14 +98,13 @@ _ROWS = {
 }
 
 _GLUON = "there are no output layers; use the losses of gluon.loss"
-_SYMBOLS = "there are no symbols: F computes with arrays; a block's own parameters are arguments of hybrid_forward"
 _SPARSE = "there are no sparse arrays; use dense ones"
 _LINALG = "use F.np.linalg: cholesky, inv, solve, qr, eigh"
 _SAMPLING = "compose it of F.gather_nd, F.take and F.np, or resize by F.contrib.BilinearResize2D"
 _UPDATE = "use an optimizer of mx.optimizer with gluon.Trainer"
 _INSTEAD = {
     **dict.fromkeys(("LinearRegressionOutput", "LogisticRegressionOutput", "MAERegressionOutput", "SVMOutput"), _GLUON),
-    **dict.fromkeys(("Group", "Variable", "load_json", "var"), _SYMBOLS),
+    **dict.fromkeys(("Group", "Variable", "load_json"), NO_SYMBOLS),
     **dict.fromkeys(("cast_storage", "csr_matrix", "row_sparse_array", "sparse", "sparse_retain"), _SPARSE),
     **dict.fromkeys(("BilinearSampler", "GridGenerator", "SpatialTransformer"), _SAMPLING),
     **dict.fromkeys((f"linalg.{name}" for name in ("gelqf", "potri", "syevd", "trmm", "trsm")), _LINALG),

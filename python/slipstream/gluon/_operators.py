@@ -18,6 +18,8 @@ C = TypeVar("C", bound=Callable[..., Any])
 # By MXNet 1's name, with the module it was in, such as linalg.gemm2.
 OPERATORS: dict[str, Callable[..., Any]] = {}
 
+NO_SYMBOLS = "there are no symbols: F computes with arrays; a block's own parameters are arguments of hybrid_forward"
+
 
 def _operator(*names: str) -> Callable[[C], C]:
     def keep(function: C) -> C:
@@ -72,6 +74,14 @@ OPERATORS.update({"argmax": _argument(np.argmax), "argmin": _argument(np.argmin)
 def moments(data: ndarray, axes: Any = None, keepdims: bool = False) -> list[ndarray]:
     """The mean and the variance."""
     return [np.mean(data, axis=axes, keepdims=keepdims), np.var(data, axis=axes, keepdims=keepdims)]
+
+
+@_operator("var")
+def var(a: Any, *args: Any, **options: Any) -> Any:
+    """The variance, as np has it; symbols had this name too, and were made of a string."""
+    if isinstance(a, str):
+        raise TypeError(f"F.var({a!r}) does not exist in Slipstream: {NO_SYMBOLS}")
+    return np.var(a, *args, **options)
 
 
 # ---- comparisons, which give numbers
