@@ -99,6 +99,7 @@ SHAPES = [
     (lambda: F.diag(X), N.diagonal()),
     (lambda: F.zeros_like(data=M) + F.ones_like(M), of([[1, 1], [1, 1]])),
     (lambda: F.arange(1, 3, repeat=2), of([1, 1, 2, 2])),
+    (lambda: F.arange(0, 4, 2, 1, False, npx.cpu(), "int64"), numpy.array([0, 2])),
     (lambda: F.full((2,), val=3), of([3, 3])),
     (lambda: F.identity(M), M.asnumpy()),
 ]  # fmt: skip
@@ -149,6 +150,10 @@ NUMBERS = [
     (lambda: F.broadcast_logical_and(M > 0, M), of([[1, 0], [1, 1]]) > 0),
     (lambda: F.broadcast_logical_xor(M, np.zeros(1)), of([[1, 1], [1, 1]])),
     (lambda: F.logical_not(np.array([0, 3])), of([1, 0])),
+    (lambda: F.lesser(numpy.array([1, 4], "float32"), 3), of([1, 0])),
+    (lambda: F.greater(2, [1, 4]), of([1, 0])),
+    (lambda: F.round(np.array([-3, 2], dtype="int32")), numpy.array([-3, 2], "int32")),
+    (lambda: F.rint(np.array([-3, 2], dtype="int32")), numpy.array([-3, 2], "int32")),
     (lambda: F.round(V), of([1, -2, 3, 0])),
     (lambda: F.rint(V), of([0, -2, 2, 0])),
     (lambda: F.round(np.array([8388609, 0.49999997])), of([8388609, 0])),
@@ -165,6 +170,8 @@ NUMBERS = [
     (lambda: F.dot(M, M, True, True), M.asnumpy().T @ M.asnumpy().T),
     (lambda: F.dot(X, F.ones_like(X[0]), transpose_b=True), N @ numpy.ones((4, 3), "float32")),
     (lambda: F.dot(V, V), of(8.91)),
+    (lambda: F.dot(V, X[0], False, True), V.asnumpy() @ N[0].T),
+    (lambda: F.dot(X[0], V), N[0] @ V.asnumpy()),
     (lambda: F.batch_dot(X, X, transpose_b=True), N @ N.transpose(0, 2, 1)),
     (lambda: F.batch_dot(lhs=X, rhs=X, transpose_a=True), N.transpose(0, 2, 1) @ N),
     (lambda: F.linalg.gemm2(X, X, transpose_b=True, alpha=2.0), 2 * N @ N.transpose(0, 2, 1)),
@@ -225,6 +232,27 @@ def test_values(call: Any, expected: Any) -> None:
     made = call()
     assert made.shape == expected.shape and made.dtype == expected.dtype
     close(made.asnumpy(), expected, 2e-6)
+
+
+def test_comparisons_of_numbers() -> None:
+    assert (F.equal(1, 3), F.lesser(1, 3), F.logical_and(2, 3)) == (0, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(lambda o: F.equal(M, M[0], **o), lambda o: F.argmax(M, axis=0, **o), lambda o: F.sum(M, axis=0, **o)),
+        *(lambda o: F.round(V, **o), lambda o: F.dot(M, M, **o), lambda o: F.concat(M, M, dim=0, **o)),
+        *(lambda o: F.take(M, np.array([1]), **o), lambda o: F.reshape(X, (0, -1), **o)),
+        *(lambda o: F.linalg.gemm2(M, M, **o), lambda o: F.FullyConnected(M, W, B, num_hidden=3, **o)),
+    ],
+)
+def test_results_go_where_out_says(call: Any) -> None:
+    wanted = call({})
+    into = np.zeros_like(wanted)
+    assert call({"out": into}) is into and into.tolist() == wanted.tolist() != np.zeros_like(wanted).tolist()
+    with pytest.raises(ValueError, match="out has shape"):
+        call({"out": np.zeros((7, 7))})
 
 
 def test_losses_by_their_names() -> None:
@@ -421,6 +449,8 @@ def test_what_calls_refuse() -> None:
         F.random.normal(shape=2, size=3)
     with pytest.raises(ValueError, match=r"alpha is 0; use random\.poisson"):
         F.random.generalized_negative_binomial(1.0, 0)
+    with pytest.raises(ValueError, match=r"F.arange: infer_range=True: stop must be given"):
+        F.arange(0, infer_range=True)
     with pytest.raises(ValueError, match=r"F.reshape: shape=\(0, -5\) has another code"):
         F.reshape(X, shape=(0, -5))
     with pytest.raises(ValueError, match="normalization='sum' is none of"):

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import np, npx
+from ..npx._out import with_out
 from ._operators import NO_SYMBOLS, OPERATORS
 
 # MXNet 1's name, if it is not ours: our name. Arguments are the same, in the same order.
@@ -175,7 +176,7 @@ def _find(prefix: str, name: str) -> Any:
     if f"{path}." in _HOMES:
         return Namespace(f"{path}.")
     if path in OPERATORS:
-        return _without_name(OPERATORS[path])
+        return _without_name(with_out(OPERATORS[path]))
     if path in _ROWS:
         ours, arrays, options = _ROWS[path]
         pairs = (option.partition("=") for option in options.split())

@@ -12,6 +12,8 @@ import numpy
 from .. import np, npx
 from .._core import ndarray
 from ..autograd import with_gradient
+from ..np._arguments import as_array
+from ..np._draws import is_number
 
 C = TypeVar("C", bound=Callable[..., Any])
 
@@ -59,15 +61,18 @@ for _name in ("sum", "max", "min"):
     OPERATORS[f"{_name}_axis"] = OPERATORS[_name]
 
 
-def _argument(function: Callable[..., Any]) -> Callable[..., Any]:
+def _argument(name: str) -> Callable[..., Any]:
+    function = getattr(np, name)
+
     def find(data: ndarray, axis: int | None = None, keepdims: bool = False) -> ndarray:
         """The place of the largest or smallest element, as MXNet 1 gives places: in the type of the array."""
         return npx.cast(function(data, axis=axis, keepdims=keepdims), data.dtype)
 
+    find.__name__ = name
     return find
 
 
-OPERATORS.update({"argmax": _argument(np.argmax), "argmin": _argument(np.argmin)})
+OPERATORS.update({name: _argument(name) for name in ("argmax", "argmin")})
 
 
 @_operator("moments")
@@ -87,11 +92,19 @@ def var(a: Any, *args: Any, **options: Any) -> Any:
 # ---- comparisons, which give numbers
 
 
-def _as_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
-    def compare(lhs: Any, rhs: Any) -> ndarray:
+def _as_numbers(old: str, name: str) -> Callable[..., Any]:
+    function, of_scalars = getattr(np, name), getattr(numpy, name)
+
+    def compare(lhs: Any, rhs: Any) -> Any:
+        """1 or 0, in the type of the first of both that is an array; of two numbers, a number."""
+        if is_number(lhs) and is_number(rhs):
+            return int(of_scalars(lhs, rhs))
+        if not isinstance(lhs, ndarray) and not isinstance(rhs, ndarray):
+            lhs, rhs = (side if is_number(side) else as_array(side) for side in (lhs, rhs))
         like = lhs if isinstance(lhs, ndarray) else rhs
         return npx.cast(function(lhs, rhs), like.dtype)
 
+    compare.__name__ = old
     return compare
 
 
@@ -101,7 +114,7 @@ for _old, _new in {
     "lesser": "less",
     "lesser_equal": "less_equal",
 }.items():
-    OPERATORS[_old] = OPERATORS[f"broadcast_{_old}"] = _as_numbers(getattr(np, _new))
+    OPERATORS[_old] = OPERATORS[f"broadcast_{_old}"] = _as_numbers(_old, _new)
 
 
 @_operator("logical_not")
@@ -113,9 +126,16 @@ def logical_not(data: ndarray) -> ndarray:
 # ---- rounding
 
 
+def _is_whole(data: ndarray) -> bool:
+    """Whether the type has integers only: they are round, and keep their type."""
+    return data.dtype.kind in "iub"
+
+
 @_operator("round")
 def round_away(data: ndarray) -> ndarray:
     """To integers, and away from 0 where two are equally near."""
+    if _is_whole(data):
+        return np.copy(data)
     size = np.abs(data)
     whole = np.floor(size)
     return np.copysign(np.where(size - whole >= 0.5, whole + 1, whole), data)
@@ -124,6 +144,8 @@ def round_away(data: ndarray) -> ndarray:
 @_operator("rint")
 def round_down(data: ndarray) -> ndarray:
     """To integers, and to the lower where two are equally near."""
+    if _is_whole(data):
+        return np.copy(data)
     whole = np.floor(data)
     made: ndarray = np.where(data - whole > 0.5, whole + 1, whole)
     return made
@@ -183,10 +205,20 @@ def diag(data: ndarray, k: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
 
 
 @_operator("arange")
-def arange(start: float, stop: float | None = None, step: float = 1.0, repeat: int = 1, **options: Any) -> ndarray:
+def arange(
+    start: float,
+    stop: float | None = None,
+    step: float = 1.0,
+    repeat: int = 1,
+    infer_range: bool | None = None,
+    ctx: Any = None,
+    dtype: Any = None,
+    **options: Any,
+) -> ndarray:
     """Numbers from start to stop, each as often as `repeat` says."""
-    options.pop("infer_range", None)
-    made = np.arange(start, stop, step, **options)
+    if infer_range and stop is None:
+        raise ValueError(f"F.arange: infer_range={infer_range}: stop must be given; or use F.contrib.arange_like")
+    made = np.arange(start, stop, step, dtype=dtype, ctx=ctx, **options)
     return made if repeat == 1 else np.repeat(made, repeat)
 
 
@@ -258,6 +290,8 @@ def dot(
     lhs: ndarray, rhs: ndarray, transpose_a: bool = False, transpose_b: bool = False, forward_stype: Any = None
 ) -> ndarray:
     """Sums over the last axis of one and the first of the other; transposed, over the first and the last."""
+    if {lhs.ndim, rhs.ndim} <= {1, 2}:  # the same, by a shorter way
+        return np.dot(lhs.T if transpose_a else lhs, rhs.T if transpose_b else rhs)
     return np.tensordot(lhs, rhs, ([0 if transpose_a else -1], [-1 if transpose_b else 0]))
 
 
@@ -519,7 +553,7 @@ def _drawing(name: str, row: _Draw) -> Callable[..., Any]:
     function = getattr(np.random, row.function)
     of_np = inspect.signature(function).parameters.keys() if row.change is None else set()
 
-    def drawn(*args: Any, **options: Any) -> ndarray:
+    def drawn(*args: Any, **options: Any) -> Any:
         foreign = options.keys() - {*order, "size", "device", "out"}
         if foreign and foreign <= of_np:  # a call by np's names means np's function
             return function(*args, **options)
@@ -540,8 +574,7 @@ def _drawing(name: str, row: _Draw) -> Callable[..., Any]:
             return draw(function, parameters, shape, given)
         if shape is not None:
             raise TypeError(f"{name}: shape={shape} and size={size} are given; size is of all, shape of each element")
-        made: ndarray = function(*parameters, size, **given)  # as in np, the shape of the result
-        return made
+        return function(*parameters, size, **given)  # as in np, the shape of the result
 
     drawn.__name__ = name
     return drawn
