@@ -243,6 +243,8 @@ def test_comparisons_of_numbers() -> None:
     [
         *(lambda o: F.equal(M, M[0], **o), lambda o: F.argmax(M, axis=0, **o), lambda o: F.sum(M, axis=0, **o)),
         *(lambda o: F.round(V, **o), lambda o: F.dot(M, M, **o), lambda o: F.concat(M, M, dim=0, **o)),
+        *(lambda o: F.softmax(M, axis=0, **o), lambda o: F.one_hot(V[:1], 3, **o), lambda o: F.tile(M, (1, 2), **o)),
+        *(lambda o: F.topk(M, k=1, ret_typ="value", **o), lambda o: F.expand_dims(M, axis=1, **o)),
         *(lambda o: F.take(M, np.array([1]), **o), lambda o: F.reshape(X, (0, -1), **o)),
         *(lambda o: F.linalg.gemm2(M, M, **o), lambda o: F.FullyConnected(M, W, B, num_hidden=3, **o)),
     ],

@@ -7,6 +7,7 @@ thing is a function of `_operators`. All other names are those of np and npx.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -131,9 +132,14 @@ _HOMES: dict[str, tuple[ModuleType, ...]] = {
 }
 
 
+def _with_out(function: Callable[..., Any]) -> Callable[..., Any]:
+    """All of MXNet 1's operators take `out`, so those of our functions that do not get it here."""
+    return function if "out" in inspect.signature(function).parameters else with_out(function)
+
+
 def _adapted(owner: str, function: Callable[..., Any], arrays: list[str], options: dict[str, str]) -> Any:
     """A function with MXNet 1's arguments: arrays by place, options by our names."""
-    order = (*arrays, *options)
+    order, function = (*arrays, *options), _with_out(function)
 
     def call(*args: Any, name: Any = None, attr: Any = None, **given: Any) -> Any:
         if not given and len(args) <= len(arrays):
@@ -152,6 +158,7 @@ def _adapted(owner: str, function: Callable[..., Any], arrays: list[str], option
 
 def _without_name(function: Callable[..., Any]) -> Any:
     """Symbols had names."""
+    function = _with_out(function)
 
     @functools.wraps(function)
     def call(*args: Any, name: Any = None, attr: Any = None, **options: Any) -> Any:
@@ -176,7 +183,7 @@ def _find(prefix: str, name: str) -> Any:
     if f"{path}." in _HOMES:
         return Namespace(f"{path}.")
     if path in OPERATORS:
-        return _without_name(with_out(OPERATORS[path]))
+        return _without_name(OPERATORS[path])
     if path in _ROWS:
         ours, arrays, options = _ROWS[path]
         pairs = (option.partition("=") for option in options.split())
