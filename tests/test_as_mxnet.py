@@ -48,6 +48,10 @@ assert mx.random.multinomial(p).tolist() == mx.nd.random.multinomial(data=p).tol
 assert mx.random.multinomial(p, 2).shape == (2, 2) and len(mx.random.multinomial(p, get_prob=True)) == 2
 assert mx.random.multinomial(n=np.array([3, 4]), p=p).tolist() == [[0, 3], [4, 0]]
 assert mx.random.multinomial([3, 4], p).tolist() == [[0, 3], [4, 0]] and mx.random.multinomial(3, (0.0, 1.0))[1] == 3
+assert mx.random.multinomial(n=3, pvals=[0.0, 1.0]).tolist() == mx.random.multinomial(3, pvals=[0.0, 1.0]).tolist()
+assert mx.random.multinomial(3, [0.5, 0.5], size=4).shape == mx.random.multinomial(3, (1.0, 0), size=4).shape == (4, 2)
+assert mx.random.negative_binomial(n=2, p=0.5, size=4).shape == (4,)
+assert mx.random.normal([0, 1], 1, shape=3).shape == (2, 3)
 assert mx.random.categorical(p, shape=3).shape == (2, 3)
 assert mx.random.generalized_negative_binomial(mu=2, alpha=0.5, shape=(2, 3)).shape == (2, 3)
 assert mx.random.gamma(alpha=2, beta=3, shape=4).shape == mx.random.negative_binomial(k=2, p=0.5, shape=4).shape == (4,)

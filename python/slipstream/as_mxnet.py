@@ -164,7 +164,12 @@ def _of_random(name: str) -> Any:
 
 
 def _multinomial(*args: Any, **options: Any) -> Any:
-    """How often each outcome comes: `(n, p, ...)`; MXNet 1's `(probabilities, shape=...)` draws categories."""
+    """How often each outcome comes: `(n, p, ...)`; MXNet 1's `(probabilities, shape=...)` draws categories.
+
+    By np's names it is np's function.
+    """
+    if options.keys() & {"pvals", "size"} or ("n" in options and "p" not in options):
+        return np.random.multinomial(*args, **options)
     second = args[1] if len(args) > 1 else options.get("p")
     is_shape = all(isinstance(n, int) for n in (second if isinstance(second, tuple) else (second,)))
     draw = F.random.multinomial if second is None or is_shape else npx.random.multinomial

@@ -50,6 +50,8 @@ REDUCTIONS = [
     (lambda: F.argmin(M, axis=0, keepdims=True), of([[0, 0]])),
     (lambda: F.norm(M, ord=1, axis=1), of([3, 7])),
     (lambda: F.norm(np.array([3, 4])), of(5)),
+    (lambda: F.var(M), of(5.25)),
+    (lambda: F.var(M, axis=0, ddof=1, keepdims=True), of([[2, 18]])),
     (lambda: F.moments(M, axes=0)[1], of([1, 9])),
 ]
 
@@ -97,6 +99,7 @@ SHAPES = [
     (lambda: F.diag(X), N.diagonal()),
     (lambda: F.zeros_like(data=M) + F.ones_like(M), of([[1, 1], [1, 1]])),
     (lambda: F.arange(1, 3, repeat=2), of([1, 1, 2, 2])),
+    (lambda: F.arange(0, 4, 2, 1, False, npx.cpu(), "int64"), numpy.array([0, 2])),
     (lambda: F.full((2,), val=3), of([3, 3])),
     (lambda: F.identity(M), M.asnumpy()),
 ]  # fmt: skip
@@ -147,6 +150,10 @@ NUMBERS = [
     (lambda: F.broadcast_logical_and(M > 0, M), of([[1, 0], [1, 1]]) > 0),
     (lambda: F.broadcast_logical_xor(M, np.zeros(1)), of([[1, 1], [1, 1]])),
     (lambda: F.logical_not(np.array([0, 3])), of([1, 0])),
+    (lambda: F.lesser(numpy.array([1, 4], "float32"), 3), of([1, 0])),
+    (lambda: F.greater(2, [1, 4]), of([1, 0])),
+    (lambda: F.round(np.array([-3, 2], dtype="int32")), numpy.array([-3, 2], "int32")),
+    (lambda: F.rint(np.array([-3, 2], dtype="int32")), numpy.array([-3, 2], "int32")),
     (lambda: F.round(V), of([1, -2, 3, 0])),
     (lambda: F.rint(V), of([0, -2, 2, 0])),
     (lambda: F.round(np.array([8388609, 0.49999997])), of([8388609, 0])),
@@ -163,6 +170,8 @@ NUMBERS = [
     (lambda: F.dot(M, M, True, True), M.asnumpy().T @ M.asnumpy().T),
     (lambda: F.dot(X, F.ones_like(X[0]), transpose_b=True), N @ numpy.ones((4, 3), "float32")),
     (lambda: F.dot(V, V), of(8.91)),
+    (lambda: F.dot(V, X[0], False, True), V.asnumpy() @ N[0].T),
+    (lambda: F.dot(X[0], V), N[0] @ V.asnumpy()),
     (lambda: F.batch_dot(X, X, transpose_b=True), N @ N.transpose(0, 2, 1)),
     (lambda: F.batch_dot(lhs=X, rhs=X, transpose_a=True), N.transpose(0, 2, 1) @ N),
     (lambda: F.linalg.gemm2(X, X, transpose_b=True, alpha=2.0), 2 * N @ N.transpose(0, 2, 1)),
@@ -225,6 +234,29 @@ def test_values(call: Any, expected: Any) -> None:
     close(made.asnumpy(), expected, 2e-6)
 
 
+def test_comparisons_of_numbers() -> None:
+    assert (F.equal(1, 3), F.lesser(1, 3), F.logical_and(2, 3)) == (0, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(lambda o: F.equal(M, M[0], **o), lambda o: F.argmax(M, axis=0, **o), lambda o: F.sum(M, axis=0, **o)),
+        *(lambda o: F.round(V, **o), lambda o: F.dot(M, M, **o), lambda o: F.concat(M, M, dim=0, **o)),
+        *(lambda o: F.softmax(M, axis=0, **o), lambda o: F.one_hot(V[:1], 3, **o), lambda o: F.tile(M, (1, 2), **o)),
+        *(lambda o: F.topk(M, k=1, ret_typ="value", **o), lambda o: F.expand_dims(M, axis=1, **o)),
+        *(lambda o: F.take(M, np.array([1]), **o), lambda o: F.reshape(X, (0, -1), **o)),
+        *(lambda o: F.linalg.gemm2(M, M, **o), lambda o: F.FullyConnected(M, W, B, num_hidden=3, **o)),
+    ],
+)
+def test_results_go_where_out_says(call: Any) -> None:
+    wanted = call({})
+    into = np.zeros_like(wanted)
+    assert call({"out": into}) is into and into.tolist() == wanted.tolist() != np.zeros_like(wanted).tolist()
+    with pytest.raises(ValueError, match="out has shape"):
+        call({"out": np.zeros((7, 7))})
+
+
 def test_losses_by_their_names() -> None:
     scores, classes = np.random.normal(size=(2, 6, 5)), np.array([[1, 2], [3, -1]])
     direct = npx.ctc_loss(scores.swapaxes(0, 1), classes, blank_label="last")
@@ -256,7 +288,65 @@ def test_gradients() -> None:
     places = np.zeros((2, 4))
     many = _slope(lambda x: F.SoftmaxOutput(x, places, multi_output=True, normalization="batch"), X.copy())
     hot = (numpy.arange(3) == 0).astype("float32").reshape(1, 3, 1)
-    close(many.asnumpy(), (_softmax(N, 1) - hot) / 2, 1e-6)
+    close(many.asnumpy(), (_softmax(N, 1) - hot) / 2 / 4, 1e-6)  # by the batch, and by the places of each example
+
+
+def _output_slope(label: Any, **options: Any) -> Any:
+    return _slope(lambda x: 2 * F.SoftmaxOutput(x, np.array(label), **options), X.copy()).asnumpy()
+
+
+def test_gradients_of_softmax_output_by_its_options() -> None:
+    """Against MXNet's formulas; the gradient from above, 2, counts only with out_grad."""
+    places = numpy.array([[0, 1, 2, 0], [1, 1, -1, 2]], "float32")
+    hot = (numpy.arange(3)[:, None] == places[:, None]).astype("float32")
+    chances = _softmax(N, 1)
+    wanted = chances - hot
+    for shape in ((2, 4), (2, 1, 4)):
+        close(_output_slope(places.reshape(shape), multi_output=True), wanted / 4, 1e-6)
+    kept = wanted * (places != -1)[:, None]
+    close(_output_slope(places, multi_output=True, normalization="valid"), wanted / 7, 1e-6)
+    close(_output_slope(places, multi_output=True, normalization="valid", use_ignore=True), kept / 7, 1e-6)
+    close(_output_slope(places, multi_output=True, normalization="batch", use_ignore=True), kept / 8, 1e-6)
+    close(_output_slope(places, multi_output=True, out_grad=True, grad_scale=3.0), wanted * 2 * 3 / 4, 1e-6)
+    ignored = _output_slope(-numpy.ones((2, 4)), multi_output=True, normalization="valid", use_ignore=True)
+    assert not ignored.any()
+    close(_output_slope(hot, multi_output=True, normalization="batch", grad_scale=2.0), 2 * wanted, 1e-6)
+
+    rows = numpy.array([[0, 1, 2], [3, 0, 1]], "int32")
+    hot = (numpy.arange(4) == rows[..., None]).astype("float32")
+    wanted = _softmax(N, 2) - hot
+    close(_output_slope(rows, preserve_shape=True), wanted, 1e-6)
+    close(_output_slope(rows, preserve_shape=True, normalization="batch"), wanted / 6, 1e-6)
+    close(_output_slope(hot, preserve_shape=True, out_grad=True), wanted * 2, 1e-6)
+    smooth = _softmax(N, 2) - numpy.where(hot > 0, 1 - 0.3, 0.3 / 3)
+    close(_output_slope(rows, preserve_shape=True, smooth_alpha=0.3), smooth, 1e-6)
+    flat = _softmax(N.reshape(2, 12), 1) - numpy.eye(12)[[5, 11]]
+    close(_output_slope([5, 11], normalization="batch"), flat.reshape(N.shape) / 2, 1e-6)
+
+
+def test_gradients_of_losses_by_their_normalization() -> None:
+    x = np.array([[1.0, -2.0, 3.0], [0.5, 0.0, 4.0]])
+    for options, wanted in (
+        ({"normalization": "batch", "grad_scale": 3.0}, 1.5),
+        ({"normalization": "valid"}, 1 / 4),
+        ({"normalization": "valid", "valid_thresh": 0.7, "grad_scale": 6.0}, 2),
+        ({"normalization": "valid", "valid_thresh": 9.0}, 1),
+    ):
+        close(_slope(lambda x, o=options: F.MakeLoss(x, **o), x).asnumpy(), numpy.full((2, 3), wanted), 1e-6)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda **option: F.SoftmaxOutput(M, np.zeros(2), **option),
+        lambda **option: F.MakeLoss(M, **option),
+        lambda **option: F.dot(M, M, **option),
+        lambda **option: F.UpSampling(PIXELS, scale=2, **option),
+    ],
+)
+def test_unknown_options_are_refused(call: Any) -> None:
+    with pytest.raises(TypeError, match="transpoze_a"):
+        call(transpoze_a=True)
 
 
 @pytest.mark.parametrize(
@@ -274,6 +364,16 @@ def test_gradients() -> None:
         (lambda: F.random.negative_binomial(k=3, p=0.5, shape=(4,)), (4,)),
         (lambda: F.random.randint(0, 5, shape=(2, 2)), (2, 2)),
         (lambda: F.random.randn(2, 3, loc=1), (2, 3)),
+        (lambda: F.random.normal(numpy.zeros(2), 1), (2,)),
+        (lambda: F.random.normal(numpy.zeros(2), 1, shape=3), (2, 3)),
+        (lambda: F.random.uniform([0, 1], [1, 2], shape=(3, 4)), (2, 3, 4)),
+        (lambda: F.random.poisson([1, 5, 9]), (3,)),
+        (lambda: F.random.generalized_negative_binomial([1, 2], numpy.ones(2), shape=3), (2, 3)),
+        (lambda: F.random_exponential(lam=[1, 2], shape=3), (2, 3)),
+        (lambda: F.random.normal(np.zeros(3), 1, size=(2, 3)), (2, 3)),  # size: of all, as in np
+        (lambda: F.random.gamma(alpha=[1, 2], beta=1.0, size=(5, 2)), (5, 2)),
+        (lambda: F.random.gamma(shape=2.0, scale=3.0, size=4), (4,)),
+        (lambda: F.random.negative_binomial(n=3, p=0.5, size=4), (4,)),
         (lambda: F.random.multinomial(np.array([[0, 1.0], [1, 0]]), shape=3), (2, 3)),
         (lambda: F.random.bernoulli(0.5, size=(2,)), (2,)),
         (lambda: F.shuffle(X), (2, 3, 4)),
@@ -281,6 +381,18 @@ def test_gradients() -> None:
 )
 def test_shapes_of_random_numbers(call: Any, shape: Any) -> None:
     assert call().shape == shape
+
+
+def test_types_of_counts() -> None:
+    for name, parameters in (
+        *(("poisson", (2.0,)), ("binomial", (3, 0.5)), ("negative_binomial", (3, 0.5))),
+        ("generalized_negative_binomial", (2.0, 0.5)),
+    ):
+        assert getattr(F.random, name)(*parameters, shape=2).dtype == "float32", name
+        assert getattr(F, f"sample_{name}")(*([p] for p in parameters)).dtype == "float32", name
+        assert getattr(F.random, name)(*parameters, 2, "int64").dtype == "int64", name
+    assert F.random.randint(0, 5, shape=2).dtype == F.random_randint(0, 5, size=2).dtype == "int32"
+    assert F.random.randint(0, 5, 2, dtype="int64").dtype == "int64"
 
 
 def test_parameters_of_random_numbers() -> None:
@@ -305,7 +417,7 @@ def test_parameters_of_random_numbers() -> None:
     [
         ("nothing", "F.nothing: there is no such function; F.np and F.npx are what there is"),
         ("LinearRegressionOutput", "does not exist in Slipstream: .*gluon.loss"),
-        ("var", "does not exist in Slipstream: there are no symbols"),
+        ("Variable", "does not exist in Slipstream: there are no symbols"),
         ("sparse", "there are no sparse arrays"),
         ("SpatialTransformer", "compose it of F.gather_nd"),
         ("Custom", "use autograd.Function"),
@@ -321,6 +433,8 @@ def test_absent_names_say_what_to_use(name: str, words: str) -> None:
 def test_what_calls_refuse() -> None:
     with pytest.raises(AttributeError, match=r"F.linalg.trsm does not exist in Slipstream: use F.np.linalg"):
         F.linalg.trsm
+    with pytest.raises(TypeError, match=r"F.var\('w'\) does not exist in Slipstream: there are no symbols"):
+        F.var("w")
     with pytest.raises(AttributeError, match=r"F.contrib.nothing: there is no such function"):
         F.contrib.nothing
     with pytest.raises(TypeError, match=r"F.expand_dims: takes data, axis, each once; got 2 and axis"):
@@ -331,12 +445,24 @@ def test_what_calls_refuse() -> None:
         F.random.uniform(0, 1, low=0)
     with pytest.raises(TypeError, match=r"random.randint: low and high must be given"):
         F.random.randint(3)
+    with pytest.raises(TypeError, match=r"random.normal: takes loc, scale, .*got 0 values and \['scael'\]"):
+        F.random.normal(scael=2)
+    with pytest.raises(TypeError, match=r"random.normal: shape=2 and size=3 are given"):
+        F.random.normal(shape=2, size=3)
     with pytest.raises(ValueError, match=r"alpha is 0; use random\.poisson"):
         F.random.generalized_negative_binomial(1.0, 0)
+    with pytest.raises(ValueError, match=r"F.arange: infer_range=True: stop must be given"):
+        F.arange(0, infer_range=True)
     with pytest.raises(ValueError, match=r"F.reshape: shape=\(0, -5\) has another code"):
         F.reshape(X, shape=(0, -5))
     with pytest.raises(ValueError, match="normalization='sum' is none of"):
         F.SoftmaxOutput(M, np.zeros(2), normalization="sum")
+    with pytest.raises(ValueError, match=r"F.MakeLoss: normalization='sum' is none of"):
+        F.MakeLoss(M, normalization="sum")
+    with pytest.raises(ValueError, match=r"F.SoftmaxOutput: label of shape \(2, 3\) for data of shape \(2, 3, 4\)"):
+        F.SoftmaxOutput(X, np.zeros((2, 3)), multi_output=True)
+    assert F.dot(M, M, forward_stype="default").shape == (2, 2)
+    assert F.UpSampling(PIXELS, scale=2, num_args=1, workspace=512, multi_input_mode="concat").shape == (1, 1, 8, 8)
     with pytest.raises(ValueError, match=r"F\.UpSampling: 2 images"):
         F.UpSampling(PIXELS, PIXELS, scale=2)
 

@@ -86,6 +86,41 @@ def test_other_activations(rng: Rng) -> None:
     assert leaky(x, [h])[0].shape == (2, 4)
 
 
+def test_activations_are_names_that_may_be_set_later(rng: Rng) -> None:
+    own, x = ["relu", npx.relu], array(rng, 2, 3)
+    for make in (*CELLS.values(), lambda n: rnn.Conv1DGRUCell((3, 5), n, 3, 3, 1)):
+        cell = ready(make(4))
+        assert cell._activation == "tanh" and getattr(cell, "_recurrent_activation", "sigmoid") == "sigmoid"
+        inputs = x if cell.state_info()[0]["__layout__"] == "NC" else array(rng, 2, 3, 5)
+        states = cell.begin_state(batch_size=2)
+        before = cell(inputs, states)[0].tolist()
+        found = []
+        for cell._activation in own:
+            found.append(cell(inputs, states)[0].tolist())
+        assert found[0] == found[1] != before
+    lstm = ready(rnn.LSTMCell(4, input_size=3))
+    lstm._recurrent_activation = "tanh"
+    same = ready(rnn.LSTMCell(4, recurrent_activation="tanh", input_size=3))
+    for part in ("i2h_weight", "h2h_weight"):
+        getattr(same, part).set_data(getattr(lstm, part).data())
+    states = lstm.begin_state(batch_size=2)
+    assert lstm(x, states)[0].tolist() == same(x, states)[0].tolist()
+
+
+def test_a_cell_that_computes_its_activation_as_mxnet_does() -> None:
+    class Own(rnn.HybridRecurrentCell):  # type: ignore[misc]
+        _activation = "relu"
+
+        def state_info(self, batch_size: int = 0) -> Any:
+            return [{"shape": (batch_size, 1)}]
+
+        def forward(self, inputs: Any, states: Any) -> Any:
+            of_first = self._get_activation(np, inputs, self._activation, name="out")
+            return of_first + self._get_activation(inputs, self._activation), states
+
+    assert Own()(np.array([[-1.0, 2.0]]), [])[0].tolist() == [[0, 4]]
+
+
 def test_projection(rng: Rng) -> None:
     cell = ready(rnn.LSTMPCell(4, 2))
     out, (r, c) = cell(array(rng, 3, 5), cell.begin_state(batch_size=3))

@@ -130,7 +130,7 @@ def test_while_loop_fills_its_outputs_up_with_zeros() -> None:
             r"foreach: data of shapes \[\(3, 1\), \(2,\)\] have not one length along a first axis",
         ),
         (lambda: npx.foreach(lambda x, s: (x, s), np.ones(()), 0), r"foreach: data of shapes \[\(\)\] have not one"),
-        (lambda: npx.foreach(lambda x, s: (x, s), [], 0), r"foreach: data of shapes \[\] have not one length"),
+        (lambda: npx.foreach(lambda x, s: (x, s), [], []), r"foreach: data is empty: \[\] has no array"),
         (
             lambda: npx.foreach(lambda x, s: x, np.ones((3, 2)), np.zeros(1)),
             r"foreach: body must return two things, \(outputs, states\); it returned one ndarray",

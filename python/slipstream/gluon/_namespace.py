@@ -7,12 +7,14 @@ thing is a function of `_operators`. All other names are those of np and npx.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from .. import np, npx
-from ._operators import OPERATORS
+from ..npx._out import with_out
+from ._operators import NO_SYMBOLS, OPERATORS
 
 # MXNet 1's name, if it is not ours: our name. Arguments are the same, in the same order.
 _RENAMED = {
@@ -98,14 +100,13 @@ _ROWS = {
 }
 
 _GLUON = "there are no output layers; use the losses of gluon.loss"
-_SYMBOLS = "there are no symbols: F computes with arrays; a block's own parameters are arguments of hybrid_forward"
 _SPARSE = "there are no sparse arrays; use dense ones"
 _LINALG = "use F.np.linalg: cholesky, inv, solve, qr, eigh"
 _SAMPLING = "compose it of F.gather_nd, F.take and F.np, or resize by F.contrib.BilinearResize2D"
 _UPDATE = "use an optimizer of mx.optimizer with gluon.Trainer"
 _INSTEAD = {
     **dict.fromkeys(("LinearRegressionOutput", "LogisticRegressionOutput", "MAERegressionOutput", "SVMOutput"), _GLUON),
-    **dict.fromkeys(("Group", "Variable", "load_json", "var"), _SYMBOLS),
+    **dict.fromkeys(("Group", "Variable", "load_json"), NO_SYMBOLS),
     **dict.fromkeys(("cast_storage", "csr_matrix", "row_sparse_array", "sparse", "sparse_retain"), _SPARSE),
     **dict.fromkeys(("BilinearSampler", "GridGenerator", "SpatialTransformer"), _SAMPLING),
     **dict.fromkeys((f"linalg.{name}" for name in ("gelqf", "potri", "syevd", "trmm", "trsm")), _LINALG),
@@ -131,9 +132,14 @@ _HOMES: dict[str, tuple[ModuleType, ...]] = {
 }
 
 
+def _with_out(function: Callable[..., Any]) -> Callable[..., Any]:
+    """All of MXNet 1's operators take `out`, so those of our functions that do not get it here."""
+    return function if "out" in inspect.signature(function).parameters else with_out(function)
+
+
 def _adapted(owner: str, function: Callable[..., Any], arrays: list[str], options: dict[str, str]) -> Any:
     """A function with MXNet 1's arguments: arrays by place, options by our names."""
-    order = (*arrays, *options)
+    order, function = (*arrays, *options), _with_out(function)
 
     def call(*args: Any, name: Any = None, attr: Any = None, **given: Any) -> Any:
         if not given and len(args) <= len(arrays):
@@ -152,6 +158,7 @@ def _adapted(owner: str, function: Callable[..., Any], arrays: list[str], option
 
 def _without_name(function: Callable[..., Any]) -> Any:
     """Symbols had names."""
+    function = _with_out(function)
 
     @functools.wraps(function)
     def call(*args: Any, name: Any = None, attr: Any = None, **options: Any) -> Any:

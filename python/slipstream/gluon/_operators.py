@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
+
+import numpy
 
 from .. import np, npx
 from .._core import ndarray
 from ..autograd import with_gradient
+from ..np._arguments import as_array
+from ..np._draws import is_number
 
 C = TypeVar("C", bound=Callable[..., Any])
 
 # By MXNet 1's name, with the module it was in, such as linalg.gemm2.
 OPERATORS: dict[str, Callable[..., Any]] = {}
+
+NO_SYMBOLS = "there are no symbols: F computes with arrays; a block's own parameters are arguments of hybrid_forward"
 
 
 def _operator(*names: str) -> Callable[[C], C]:
@@ -54,15 +61,18 @@ for _name in ("sum", "max", "min"):
     OPERATORS[f"{_name}_axis"] = OPERATORS[_name]
 
 
-def _argument(function: Callable[..., Any]) -> Callable[..., Any]:
+def _argument(name: str) -> Callable[..., Any]:
+    function = getattr(np, name)
+
     def find(data: ndarray, axis: int | None = None, keepdims: bool = False) -> ndarray:
         """The place of the largest or smallest element, as MXNet 1 gives places: in the type of the array."""
         return npx.cast(function(data, axis=axis, keepdims=keepdims), data.dtype)
 
+    find.__name__ = name
     return find
 
 
-OPERATORS.update({"argmax": _argument(np.argmax), "argmin": _argument(np.argmin)})
+OPERATORS.update({name: _argument(name) for name in ("argmax", "argmin")})
 
 
 @_operator("moments")
@@ -71,14 +81,30 @@ def moments(data: ndarray, axes: Any = None, keepdims: bool = False) -> list[nda
     return [np.mean(data, axis=axes, keepdims=keepdims), np.var(data, axis=axes, keepdims=keepdims)]
 
 
+@_operator("var")
+def var(a: Any, *args: Any, **options: Any) -> Any:
+    """The variance, as np has it; symbols had this name too, and were made of a string."""
+    if isinstance(a, str):
+        raise TypeError(f"F.var({a!r}) does not exist in Slipstream: {NO_SYMBOLS}")
+    return np.var(a, *args, **options)
+
+
 # ---- comparisons, which give numbers
 
 
-def _as_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
-    def compare(lhs: Any, rhs: Any) -> ndarray:
+def _as_numbers(old: str, name: str) -> Callable[..., Any]:
+    function, of_scalars = getattr(np, name), getattr(numpy, name)
+
+    def compare(lhs: Any, rhs: Any) -> Any:
+        """1 or 0, in the type of the first of both that is an array; of two numbers, a number."""
+        if is_number(lhs) and is_number(rhs):
+            return int(of_scalars(lhs, rhs))
+        if not isinstance(lhs, ndarray) and not isinstance(rhs, ndarray):
+            lhs, rhs = (side if is_number(side) else as_array(side) for side in (lhs, rhs))
         like = lhs if isinstance(lhs, ndarray) else rhs
         return npx.cast(function(lhs, rhs), like.dtype)
 
+    compare.__name__ = old
     return compare
 
 
@@ -88,7 +114,7 @@ for _old, _new in {
     "lesser": "less",
     "lesser_equal": "less_equal",
 }.items():
-    OPERATORS[_old] = OPERATORS[f"broadcast_{_old}"] = _as_numbers(getattr(np, _new))
+    OPERATORS[_old] = OPERATORS[f"broadcast_{_old}"] = _as_numbers(_old, _new)
 
 
 @_operator("logical_not")
@@ -100,9 +126,16 @@ def logical_not(data: ndarray) -> ndarray:
 # ---- rounding
 
 
+def _is_whole(data: ndarray) -> bool:
+    """Whether the type has integers only: they are round, and keep their type."""
+    return data.dtype.kind in "iub"
+
+
 @_operator("round")
 def round_away(data: ndarray) -> ndarray:
     """To integers, and away from 0 where two are equally near."""
+    if _is_whole(data):
+        return np.copy(data)
     size = np.abs(data)
     whole = np.floor(size)
     return np.copysign(np.where(size - whole >= 0.5, whole + 1, whole), data)
@@ -111,6 +144,8 @@ def round_away(data: ndarray) -> ndarray:
 @_operator("rint")
 def round_down(data: ndarray) -> ndarray:
     """To integers, and to the lower where two are equally near."""
+    if _is_whole(data):
+        return np.copy(data)
     whole = np.floor(data)
     made: ndarray = np.where(data - whole > 0.5, whole + 1, whole)
     return made
@@ -170,10 +205,20 @@ def diag(data: ndarray, k: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
 
 
 @_operator("arange")
-def arange(start: float, stop: float | None = None, step: float = 1.0, repeat: int = 1, **options: Any) -> ndarray:
+def arange(
+    start: float,
+    stop: float | None = None,
+    step: float = 1.0,
+    repeat: int = 1,
+    infer_range: bool | None = None,
+    ctx: Any = None,
+    dtype: Any = None,
+    **options: Any,
+) -> ndarray:
     """Numbers from start to stop, each as often as `repeat` says."""
-    options.pop("infer_range", None)
-    made = np.arange(start, stop, step, **options)
+    if infer_range and stop is None:
+        raise ValueError(f"F.arange: infer_range={infer_range}: stop must be given; or use F.contrib.arange_like")
+    made = np.arange(start, stop, step, dtype=dtype, ctx=ctx, **options)
     return made if repeat == 1 else np.repeat(made, repeat)
 
 
@@ -241,8 +286,12 @@ def index_copy(old_tensor: ndarray, index_vector: ndarray, new_tensor: ndarray) 
 
 
 @_operator("dot")
-def dot(lhs: ndarray, rhs: ndarray, transpose_a: bool = False, transpose_b: bool = False, **_: Any) -> ndarray:
+def dot(
+    lhs: ndarray, rhs: ndarray, transpose_a: bool = False, transpose_b: bool = False, forward_stype: Any = None
+) -> ndarray:
     """Sums over the last axis of one and the first of the other; transposed, over the first and the last."""
+    if {lhs.ndim, rhs.ndim} <= {1, 2}:  # the same, by a shorter way
+        return np.dot(lhs.T if transpose_a else lhs, rhs.T if transpose_b else rhs)
     return np.tensordot(lhs, rhs, ([0 if transpose_a else -1], [-1 if transpose_b else 0]))
 
 
@@ -328,7 +377,15 @@ def pooling(
 
 
 @_operator("UpSampling")
-def upsampling(*data: Any, scale: int, sample_type: str = "nearest", num_filter: int = 0, **_: Any) -> ndarray:
+def upsampling(
+    *data: Any,
+    scale: int,
+    sample_type: str = "nearest",
+    num_filter: int = 0,
+    multi_input_mode: str = "concat",
+    num_args: Any = None,
+    workspace: Any = None,
+) -> ndarray:
     """Images `scale` times as large; `bilinear` is a deconvolution with the weight that is given."""
     if sample_type != "bilinear" or len(data) == 1:
         if len(data) > 1:
@@ -358,10 +415,26 @@ def softmax_cross_entropy(data: ndarray, label: ndarray) -> ndarray:
     return -npx.pick(npx.log_softmax(data, axis=-1), label).sum()
 
 
+def _check_normalization(owner: str, normalization: str) -> None:
+    if normalization not in ("null", "batch", "valid"):
+        raise ValueError(f"F.{owner}: normalization={normalization!r} is none of 'null', 'batch', 'valid'")
+
+
 @_operator("make_loss", "MakeLoss")
-def make_loss(data: ndarray, grad_scale: float = 1.0, **_: Any) -> ndarray:
-    """The array itself, whose gradient is `grad_scale`."""
-    made: ndarray = with_gradient(data.detach(), [data], lambda g: np.full_like(g, grad_scale), name="make_loss")
+def make_loss(
+    data: ndarray, grad_scale: float = 1.0, valid_thresh: float = 0.0, normalization: str = "null"
+) -> ndarray:
+    """The array itself, whose gradient is `grad_scale`; by the batch, or by the elements above `valid_thresh`."""
+    _check_normalization("MakeLoss", normalization)
+    values = data.detach()
+    count = data.shape[0] if normalization == "batch" else 1
+    most = np.maximum((values > valid_thresh).sum(), 1) if normalization == "valid" else None
+
+    def gradient(g: ndarray) -> ndarray:
+        every = np.full_like(g, grad_scale / count)
+        return every if most is None else npx.cast(every / most, g.dtype)
+
+    made: ndarray = with_gradient(values, [data], gradient, name="make_loss")
     return made
 
 
@@ -375,26 +448,48 @@ def softmax_output(
     use_ignore: bool = False,
     preserve_shape: bool = False,
     normalization: str = "null",
-    **_: Any,
+    out_grad: bool = False,
+    smooth_alpha: float = 0.0,
 ) -> ndarray:
-    """softmax, whose gradient is that of the cross entropy with the labels."""
-    if not multi_output and not preserve_shape and data.ndim > 2:
-        flat = softmax_output(
-            npx.batch_flatten(data), label, grad_scale, ignore_label, False, use_ignore, True, normalization
-        )
-        return flat.reshape(data.shape)
-    axis = 1 if multi_output else data.ndim - 1
-    chances = npx.softmax(data.detach(), axis=axis)
-    kept = np.not_equal(label, ignore_label) if use_ignore else np.ones_like(label)
-    counts = {"null": 1, "batch": data.shape[0], "valid": kept.sum()}
-    if normalization not in counts:
-        raise ValueError(f"F.SoftmaxOutput: normalization={normalization!r} is none of 'null', 'batch', 'valid'")
+    """softmax, whose gradient is that of the cross entropy with labels: classes, or chances in the shape of data.
 
-    def gradient(_: ndarray, made: ndarray) -> ndarray:
-        hot = np.moveaxis(npx.one_hot(label, data.shape[axis], dtype=made.dtype), -1, axis)
-        return (made - hot) * np.expand_dims(kept, axis) * grad_scale / counts[normalization]
+    The gradient does not depend on what comes from above, unless `out_grad` says so.
+    """
+    _check_normalization("SoftmaxOutput", normalization)
+    # Classes are along axis 1 of what is computed with; places within an example, if it has several, are behind it.
+    shape = (math.prod(data.shape[:-1]), data.shape[-1]) if preserve_shape else npx.batch_flatten(data).shape
+    if multi_output:
+        shape = (*data.shape[:2], math.prod(data.shape[2:]))
+    chances = npx.softmax(data.detach().reshape(shape), axis=1)
+    as_chances = label.shape == data.shape
+    places = (shape[0], *shape[2:])
+    if not as_chances and label.size != math.prod(places):
+        raise ValueError(f"F.SoftmaxOutput: label of shape {label.shape} for data of shape {data.shape}, {places=}")
 
-    made: ndarray = with_gradient(chances, [data], gradient, name="SoftmaxOutput", keep_results=True)
+    def difference(made: ndarray) -> ndarray:
+        """The gradient of the scores; the labels' normalization is only for classes, as in MXNet."""
+        if as_chances:
+            return (made - npx.cast(label.reshape(shape), made.dtype)) * grad_scale
+        classes, count = label.reshape(places), shape[1]
+        off = smooth_alpha / (count - 1) if smooth_alpha else 0.0
+        hot = npx.one_hot(classes, count, on_value=1 - smooth_alpha, off_value=off, dtype=made.dtype)
+        found = made - np.moveaxis(hot, -1, 1)
+        counted = npx.cast(np.not_equal(classes, ignore_label), made.dtype)
+        if use_ignore:
+            found = found * np.expand_dims(counted, 1)
+        if normalization == "valid":  # also without use_ignore
+            return found * (grad_scale / np.maximum(npx.cast(counted, "float32").sum(), 1)).astype(made.dtype)
+        # A batch is all rows; with multi_output the mean over an example's places is taken in any case.
+        rows = math.prod(places) if normalization == "batch" else math.prod(places[1:])
+        return found * (grad_scale / rows)
+
+    def gradient(above: ndarray, made: ndarray) -> ndarray:
+        found = difference(made.reshape(shape)).reshape(data.shape)
+        return found * above if out_grad else found
+
+    made: ndarray = with_gradient(
+        chances.reshape(data.shape), [data], gradient, name="SoftmaxOutput", keep_results=True
+    )
     return made
 
 
@@ -410,49 +505,76 @@ def gradient_multiplier(data: ndarray, scalar: float = 1.0) -> ndarray:
 
 def draw(function: Callable[..., Any], parameters: tuple[Any, ...], shape: Any, options: dict[str, Any]) -> ndarray:
     """Numbers by a function of np.random; those for one element of the parameters are along the last axes."""
-    arrays = [p for p in parameters if isinstance(p, ndarray)]
+    arrays = [p for p in parameters if isinstance(p, _ARRAYS)]
     if arrays and shape is not None:
         more = (shape,) if isinstance(shape, int) else tuple(shape)
         spread = (1,) * len(more)
-        parameters = tuple(p.reshape(p.shape + spread) if isinstance(p, ndarray) else p for p in parameters)
+        parameters = tuple(p.reshape(p.shape + spread) if isinstance(p, _ARRAYS) else p for p in parameters)
         shape = np.broadcast_shapes(*(a.shape for a in arrays)) + more
     made: ndarray = function(*parameters, shape, **options)
     return made
 
 
+_ARRAYS = (ndarray, numpy.ndarray)
+
+
 def _of_moments(mu: Any, alpha: Any) -> tuple[Any, Any]:
-    if not isinstance(alpha, ndarray) and alpha == 0:
+    if not isinstance(alpha, _ARRAYS) and alpha == 0:
         raise ValueError("random.generalized_negative_binomial: alpha is 0; use random.poisson")
     return 1 / alpha, 1 / (1 + mu * alpha)
 
 
-# By name: the function of np.random, its parameters as MXNet has them, and what becomes of them.
-_DRAWS: dict[str, tuple[str, dict[str, Any], Callable[..., tuple[Any, ...]] | None]] = {
-    "normal": ("normal", {"loc": 0.0, "scale": 1.0}, None),
-    "uniform": ("uniform", {"low": 0.0, "high": 1.0}, None),
-    "exponential": ("exponential", {"scale": 1.0}, None),
-    "gamma": ("gamma", {"alpha": 1.0, "beta": 1.0}, None),
-    "poisson": ("poisson", {"lam": 1.0}, None),
-    "binomial": ("binomial", {"n": 1, "p": 0.5}, None),
-    "negative_binomial": ("negative_binomial", {"k": 1, "p": 1.0}, None),
-    "generalized_negative_binomial": ("negative_binomial", {"mu": 1.0, "alpha": 1.0}, _of_moments),
-    "randint": ("randint", {"low": ..., "high": ...}, None),
+class _Draw(NamedTuple):
+    """A function of np.random, its parameters as MXNet has them, what becomes of them, and MXNet 1's type."""
+
+    function: str
+    defaults: dict[str, Any]
+    change: Callable[..., tuple[Any, ...]] | None = None
+    dtype: Any = None
+
+
+_DRAWS = {
+    "normal": _Draw("normal", {"loc": 0.0, "scale": 1.0}),
+    "uniform": _Draw("uniform", {"low": 0.0, "high": 1.0}),
+    "exponential": _Draw("exponential", {"scale": 1.0}),
+    "gamma": _Draw("gamma", {"alpha": 1.0, "beta": 1.0}),
+    "poisson": _Draw("poisson", {"lam": 1.0}, dtype="float32"),
+    "binomial": _Draw("binomial", {"n": 1, "p": 0.5}, dtype="float32"),
+    "negative_binomial": _Draw("negative_binomial", {"k": 1, "p": 1.0}, dtype="float32"),
+    "generalized_negative_binomial": _Draw(
+        "negative_binomial", {"mu": 1.0, "alpha": 1.0}, _of_moments, dtype="float32"
+    ),
+    "randint": _Draw("randint", {"low": ..., "high": ...}, dtype="int32"),
 }
 
 
-def _drawing(name: str, function: str, defaults: dict[str, Any], change: Any) -> Callable[..., Any]:
-    order = (*defaults, "shape", "dtype", "ctx")
+def _drawing(name: str, row: _Draw) -> Callable[..., Any]:
+    order = (*row.defaults, "shape", "dtype", "ctx")
+    function = getattr(np.random, row.function)
+    of_np = inspect.signature(function).parameters.keys() if row.change is None else set()
 
-    def drawn(*args: Any, **options: Any) -> ndarray:
+    def drawn(*args: Any, **options: Any) -> Any:
+        foreign = options.keys() - {*order, "size", "device", "out"}
+        if foreign and foreign <= of_np:  # a call by np's names means np's function
+            return function(*args, **options)
         given = dict(zip(order, args, strict=False))
-        if len(args) > len(order) or given.keys() & options.keys():
+        if foreign or len(args) > len(order) or given.keys() & options.keys():
             raise TypeError(f"{name}: takes {', '.join(order)}, each once; got {len(args)} values and {list(options)}")
         given |= options
-        parameters = tuple(given.pop(key, default) for key, default in defaults.items())
-        if ... in [p for p in parameters if not isinstance(p, ndarray)]:
-            raise TypeError(f"{name}: {' and '.join(defaults)} must be given")
-        shape = given.pop("shape", given.pop("size", None))
-        return draw(getattr(np.random, function), change(*parameters) if change else parameters, shape, given)
+        parameters = tuple(given.pop(key, default) for key, default in row.defaults.items())
+        if any(p is ... for p in parameters):
+            raise TypeError(f"{name}: {' and '.join(row.defaults)} must be given")
+        parameters = tuple(numpy.asarray(p) if isinstance(p, (list, tuple)) else p for p in parameters)
+        if row.change:
+            parameters = row.change(*parameters)
+        if given.get("dtype") is None:
+            given["dtype"] = row.dtype
+        shape, size = given.pop("shape", None), given.pop("size", None)
+        if size is None:
+            return draw(function, parameters, shape, given)
+        if shape is not None:
+            raise TypeError(f"{name}: shape={shape} and size={size} are given; size is of all, shape of each element")
+        return function(*parameters, size, **given)  # as in np, the shape of the result
 
     drawn.__name__ = name
     return drawn
@@ -470,10 +592,10 @@ def multinomial(data: Any, shape: Any = None, get_prob: bool = False, dtype: Any
 
 for _name, _row in _DRAWS.items():
     for _operator_name in (f"random.{_name}", f"random_{_name}", f"sample_{_name}"):
-        OPERATORS[_operator_name] = _drawing(_operator_name, *_row)
-OPERATORS["sample_normal"] = _drawing("sample_normal", "normal", {"mu": 0.0, "sigma": 1.0}, None)
+        OPERATORS[_operator_name] = _drawing(_operator_name, _row)
+OPERATORS["sample_normal"] = _drawing("sample_normal", _Draw("normal", {"mu": 0.0, "sigma": 1.0}))
 for _name in ("random_exponential", "sample_exponential"):  # by the rate, not by the mean
-    OPERATORS[_name] = _drawing(_name, "exponential", {"lam": 1.0}, lambda lam: (1 / lam,))
+    OPERATORS[_name] = _drawing(_name, _Draw("exponential", {"lam": 1.0}, lambda lam: (1 / lam,)))
 OPERATORS |= {"random.randn": randn, "shuffle": np.random.permutation, "random.shuffle": np.random.permutation}
 OPERATORS |= dict.fromkeys(("random.multinomial", "sample_multinomial"), multinomial)
 OPERATORS |= {name: OPERATORS[f"random.{name}"] for name in ("normal", "uniform")}

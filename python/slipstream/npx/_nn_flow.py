@@ -235,7 +235,9 @@ def foreach(body: Callable[..., Any], data: Any, init_states: Any) -> tuple[Any,
     (array([0., 1., 3.]), array(3.))
     """
     shapes = [as_array(leaf).shape for leaf in _leaves(data)]
-    if not shapes or () in shapes or len({shape[0] for shape in shapes}) > 1:
+    if not shapes:
+        raise ValueError(f"foreach: data is empty: {data!r} has no array to take slices of")
+    if () in shapes or len({shape[0] for shape in shapes}) > 1:
         raise ValueError(f"foreach: data of shapes {shapes} have not one length along a first axis")
     count, states = shapes[0][0], init_states
     if not count:

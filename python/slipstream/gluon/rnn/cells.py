@@ -215,6 +215,12 @@ class RecurrentCell(Block):
         first = steps[0]
         return self.begin_state(first.shape[0], device=first.device, dtype=first.dtype)
 
+    def _get_activation(self, *args: Any, **_: Any) -> ndarray:
+        """An activation, a name or a function, of an array: `(inputs, activation)`, behind MXNet 1's F."""
+        inputs, activation = args[-2:]
+        made: ndarray = activation_of(activation, self)(inputs)
+        return made
+
     def forward(self, inputs: ndarray, states: list[ndarray]) -> tuple[ndarray, list[ndarray]]:
         """One step: the output and the new states."""
         raise NotImplementedError(f"{type(self).__name__} has no forward()")
@@ -239,9 +245,17 @@ def check_count(cell: RecurrentCell, states: Sequence[ndarray]) -> None:
 
 def activation_of(given: Any, owner: Block) -> Any:
     """The function that an activation's name stands for, or one's own function or block."""
-    if not isinstance(given, str) and not callable(given):
+    if isinstance(given, str):
+        return _activation(given)
+    if not callable(given):
         raise TypeError(f"{type(owner).__name__}: activation {given!r} is neither a name nor a function of an array")
-    return _activation(given) if isinstance(given, str) else given
+    return given
+
+
+def checked_activation(given: Any, owner: Block) -> Any:
+    """An activation as it is given, a name or a function; classes that derive may set another later."""
+    activation_of(given, owner)
+    return given
 
 
 class _Gated(HybridRecurrentCell):
@@ -330,12 +344,12 @@ class RNNCell(_Gated):
             hidden_size, i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer,
             input_size, **kwargs,
         )  # fmt: skip
-        self._activation = activation_of(activation, self)
+        self._activation = checked_activation(activation, self)
 
     def forward(self, inputs: ndarray, states: list[ndarray]) -> tuple[ndarray, list[ndarray]]:
         """One step."""
         of_input, of_state = self._linear(inputs, states)
-        out = self._activation(of_input + of_state)
+        out = self._get_activation(of_input + of_state, self._activation)
         return out, [out]
 
 
@@ -368,8 +382,8 @@ class LSTMCell(_Gated):
             hidden_size, i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer,
             input_size, **kwargs,
         )  # fmt: skip
-        self._activation = activation_of(activation, self)
-        self._recurrent_activation = activation_of(recurrent_activation, self)
+        self._activation = checked_activation(activation, self)
+        self._recurrent_activation = checked_activation(recurrent_activation, self)
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
         """Two states: the output and the cell, each (batch, hidden)."""
@@ -379,9 +393,9 @@ class LSTMCell(_Gated):
         """The output before any projection, and the cell."""
         of_input, of_state = self._linear(inputs, states)
         enter, forget, new, leave = self._split(of_input + of_state)
-        gate = self._recurrent_activation
-        cell = gate(forget) * states[1] + gate(enter) * self._activation(new)
-        return gate(leave) * self._activation(cell), cell
+        activate, gate = activation_of(self._activation, self), activation_of(self._recurrent_activation, self)
+        cell = gate(forget) * states[1] + gate(enter) * activate(new)
+        return gate(leave) * activate(cell), cell
 
     def forward(self, inputs: ndarray, states: list[ndarray]) -> tuple[ndarray, list[ndarray]]:
         """One step."""
@@ -462,16 +476,16 @@ class GRUCell(_Gated):
             hidden_size, i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer,
             input_size, **kwargs,
         )  # fmt: skip
-        self._activation = activation_of(activation, self)
-        self._recurrent_activation = activation_of(recurrent_activation, self)
+        self._activation = checked_activation(activation, self)
+        self._recurrent_activation = checked_activation(recurrent_activation, self)
 
     def forward(self, inputs: ndarray, states: list[ndarray]) -> tuple[ndarray, list[ndarray]]:
         """One step."""
         of_input, of_state = self._linear(inputs, states)
         (reset_i, update_i, new_i), (reset_h, update_h, new_h) = self._split(of_input), self._split(of_state)
-        gate = self._recurrent_activation
+        gate = activation_of(self._recurrent_activation, self)
         update = gate(update_i + update_h)
-        new = self._activation(new_i + gate(reset_i + reset_h) * new_h)
+        new = self._get_activation(new_i + gate(reset_i + reset_h) * new_h, self._activation)
         out = (1 - update) * new + update * states[0]
         return out, [out]
 

@@ -9,7 +9,7 @@ from ... import npx
 from ..._core import ndarray
 from .._sizes import Sizes, sizes, spatial_layout
 from ..parameter import Parameter
-from .cells import HybridRecurrentCell, activation_of
+from .cells import HybridRecurrentCell, activation_of, checked_activation
 from .layers import check_states
 
 __all__ = [
@@ -69,7 +69,7 @@ class _ConvCell(HybridRecurrentCell):
         self._layout = layout
         self._input_shape = input_shape
         self._channels = hidden_channels
-        self._activation = activation_of(activation, self)
+        self._activation = checked_activation(activation, self)
         rows = self._gates * hidden_channels
 
         def parameter(name: str, shape: tuple[int, ...], init: Any) -> Parameter:
@@ -146,7 +146,7 @@ class _ConvRNNCell(_ConvCell):
     def forward(self, inputs: ndarray, states: list[ndarray]) -> tuple[ndarray, list[ndarray]]:
         """One step."""
         (of_input,), (of_state,) = self._gate_parts(inputs, states)
-        out = self._activation(of_input + of_state)
+        out = self._get_activation(of_input + of_state, self._activation)
         return out, [out]
 
 
@@ -161,8 +161,9 @@ class _ConvLSTMCell(_ConvCell):
         """One step."""
         of_input, of_state = self._gate_parts(inputs, states)
         enter, forget, new, leave = (a + b for a, b in zip(of_input, of_state, strict=True))
-        cell = npx.sigmoid(forget) * states[1] + npx.sigmoid(enter) * self._activation(new)
-        out = npx.sigmoid(leave) * self._activation(cell)
+        activate = activation_of(self._activation, self)
+        cell = npx.sigmoid(forget) * states[1] + npx.sigmoid(enter) * activate(new)
+        out = npx.sigmoid(leave) * activate(cell)
         return out, [out, cell]
 
 
@@ -173,7 +174,7 @@ class _ConvGRUCell(_ConvCell):
         """One step."""
         (reset_i, update_i, new_i), (reset_h, update_h, new_h) = self._gate_parts(inputs, states)
         update = npx.sigmoid(update_i + update_h)
-        new = self._activation(new_i + npx.sigmoid(reset_i + reset_h) * new_h)
+        new = self._get_activation(new_i + npx.sigmoid(reset_i + reset_h) * new_h, self._activation)
         out = (1 - update) * new + update * states[0]
         return out, [out]
 
