@@ -46,8 +46,8 @@ class Node {
   bool derived = false;  // from what was written into the array's storage, up to this version of it
   bool forgotten = false;  // used and freed by a backward pass
   // No pass frees it, so that graphs may share it: a leaf, or made of one without holding a value, in so many steps
-  // less than kSteps. A longer chain is freed, or a loop that makes a view of a view each time would grow for ever.
-  static constexpr uint8_t kSteps = 16;
+  // less than kMostViews. A longer chain is freed, or a loop that makes a view of a view each time would grow for ever.
+  static constexpr uint8_t kMostViews = 16;
   uint8_t stays = 0;
   Ref<Node> attached;  // the leaf that gets the result's gradient too, where one is attached to the result
 

@@ -196,7 +196,7 @@ enum class GradReq : uint8_t { null, write, add };
 // Gradients arrive here. The array `grad` stays the same array; only its values are written.
 class Leaf final : public Node {
  public:
-  Leaf(Array grad, GradReq req) : grad(std::move(grad)), req(req) { stays = kSteps; }
+  Leaf(Array grad, GradReq req) : grad(std::move(grad)), req(req) { stays = kMostViews; }
   const char* name() const override { return "leaf"; }
   std::span<const Ref<Node>> inputs() const override { return {}; }
   void differentiate(Spread&) override {}
